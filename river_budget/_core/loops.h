@@ -18,6 +18,7 @@ static const double EXP[] = {
     0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13, 0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19,
     0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
 
+/* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
     /* The inner product of two vectors, n of whose elements are read, a multiple of 8. */
     double (*dot)(const double *a, const double *b, long n);
@@ -25,6 +26,10 @@ struct loops {
     long (*least)(const int64_t *numbers, long n);
     /* Whether one of n values is above a limit. */
     long (*exceeds)(const double *values, double limit, long n);
+    /* Solve L z = right; z may be right. */
+    void (*forward)(const double *packed, const double *right, double *z, long n);
+    /* Solve L' d = d in place. */
+    void (*backward)(const double *packed, double *d, long n);
     /* Inner statistics of x and n vectors, a multiple of 8, whose m features are in columns: v are the
        values of x, w the weights of the features (gamma times weight in sums of rationals). `overlaps`
        are what a shared feature adds to the statistics of x and a vector alone. */
@@ -143,6 +148,74 @@ static int choose_lanes(struct loops *table, int most) {
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
 
+/* The products of four rows with z, n of them each, n a multiple of 4. */
+static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {
+    V s[4][PARTS / W];
+    long j = 0;
+    memset(s, 0, sizeof s);
+    for (; j + PARTS <= n; j += PARTS)
+        for (int r = 0; r < 4; r++)
+            for (int k = 0; k < PARTS / W; k++)
+                s[r][k] += READ(rows[r] + j + k * W) * READ(z + j + k * W);
+    for (int r = 0; r < 4; r++) {
+        double t[PARTS];
+        memcpy(t, s[r], sizeof t);
+        if (j < n)
+            for (int k = 0; k < 4; k++) t[k] += rows[r][j + k] * z[j + k];
+        sums[r] = ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+    }
+}
+
+static void NAME(forward)(const double *packed, const double *right, double *z, long n) {
+    const double *row = packed;
+    double sums[4];
+    long i = 0, j;
+    for (; i + 4 <= n; i += 4) {
+        const double *b = row + i + 1, *c = b + i + 2, *d = c + i + 3;
+        const double *const rows[4] = {row, b, c, d};
+        NAME(four_products)(rows, z, i, sums);
+        double z0 = (right[i] - sums[0]) / row[i];
+        double z1 = (right[i + 1] - sums[1] - b[i] * z0) / b[i + 1];
+        double z2 = (right[i + 2] - sums[2] - c[i] * z0 - c[i + 1] * z1) / c[i + 2];
+        double z3 = (right[i + 3] - sums[3] - d[i] * z0 - d[i + 1] * z1 - d[i + 2] * z2) / d[i + 3];
+        z[i] = z0, z[i + 1] = z1, z[i + 2] = z2, z[i + 3] = z3;
+        row = d + i + 4;
+    }
+    /* At most three rows are left. */
+    const double *b = n - i > 1 ? row + i + 1 : row, *c = n - i > 2 ? row + 2 * i + 3 : row;
+    const double *const rows[4] = {row, b, c, row};
+    if (i < n) NAME(four_products)(rows, z, i, sums);
+    for (long k = i; k < n; k++) {
+        double sum = sums[k - i];
+        for (j = i; j < k; j++) sum += rows[k - i][j] * z[j];
+        z[k] = (right[k] - sum) / rows[k - i][k];
+    }
+}
+
+/* Subtracts rows in groups of four, which halves the time that one at a time takes. */
+static void NAME(backward)(const double *packed, double *d, long n) {
+    const double *row = packed + n * (n + 1) / 2;
+    long i = n - 1, j;
+    for (; i % 4 != 3 && i >= 0; i--) {
+        row -= i + 1;
+        d[i] /= row[i];
+        for (j = 0; j < i; j++) d[j] -= d[i] * row[j];
+    }
+    for (i -= 3; i >= 0; i -= 4) {
+        const double *d_row = row - (i + 4), *c_row = d_row - (i + 3), *b_row = c_row - (i + 2);
+        const double *a_row = row = b_row - (i + 1);
+        double d3 = d[i + 3] / d_row[i + 3];
+        double d2 = (d[i + 2] - d3 * d_row[i + 2]) / c_row[i + 2];
+        double d1 = (d[i + 1] - d3 * d_row[i + 1] - d2 * c_row[i + 1]) / b_row[i + 1];
+        double d0 = (d[i] - d3 * d_row[i] - d2 * c_row[i] - d1 * b_row[i]) / a_row[i];
+        d[i] = d0, d[i + 1] = d1, d[i + 2] = d2, d[i + 3] = d3;
+        for (j = 0; j + W <= i; j += W)
+            INTO(d + j) -= d0 * READ(a_row + j) + d1 * READ(b_row + j) + d2 * READ(c_row + j) +
+                           d3 * READ(d_row + j);
+        for (; j < i; j++) d[j] -= d0 * a_row[j] + d1 * b_row[j] + d2 * c_row[j] + d3 * d_row[j];
+    }
+}
+
 OVER_COLUMNS(products, PRODUCT)
 OVER_COLUMNS(squares, SQUARE)
 OVER_COLUMNS(weighted_squares, WEIGHTED_SQUARE)
@@ -241,7 +314,7 @@ static long NAME(exceeds)(const double *values, double limit, long n) {
 }
 
 static const struct loops NAME(table) = {
-    NAME(dot), NAME(least), NAME(exceeds),
+    NAME(dot), NAME(least), NAME(exceeds), NAME(forward), NAME(backward),
     {{NAME(products), NAME(weighted_squares), NAME(absolutes), NAME(rationals)},
      {NAME(products), NAME(squares), NAME(absolutes), NAME(rationals)}},
     {NAME(products), NAME(products), NAME(absolute_overlaps), NAME(rational_overlaps)},

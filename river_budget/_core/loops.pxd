@@ -12,6 +12,8 @@ cdef extern from "loops.h":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         long (*least)(const int64_t *numbers, long n) noexcept nogil
         long (*exceeds)(const double *values, double limit, long n) noexcept nogil
+        void (*forward)(const double *packed, const double *right, double *z, long n) noexcept nogil
+        void (*backward)(const double *packed, double *d, long n) noexcept nogil
         OverColumns sums[2][4]
         OverColumns overlaps[4]
         OverArrays add_arrays[2][4]

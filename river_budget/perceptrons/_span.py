@@ -1,21 +1,15 @@
-"""The span of the support vectors, and projections onto it.
-
-The Cholesky factor L of the Gram matrix, K = LL', is kept as the packed rows of its lower triangle. A
-vector adds a row, so earlier rows never change, and no error accumulates. Rows that are not in use
-may follow.
-"""
+"""The span of the support vectors, and projections onto it."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
-from river_budget._arrays import Floats, padded, unpacked
+from river_budget._arrays import Floats, unpacked
 from river_budget._core.expansion import Expansion
+from river_budget._core.gram import forward_of
 from river_budget._state import Array, require
 from river_budget.base import Perceptron
 
@@ -29,7 +23,7 @@ class Basis(NamedTuple):
 
     kept: list[int]
     others: list[int]
-    factor: Floats  # of the Gram matrix of those that are kept
+    factor: Floats  # of the Gram matrix of those that are kept; see `_core.gram`
     weights: Floats  # of the projections (others, kept)
 
     def merged(self, rows: Floats) -> Floats:
@@ -61,35 +55,11 @@ def basis_of(gram: Floats, order: Iterable[int], apart: float = IN_SPAN) -> Basi
     return Basis(kept, others, factor, weights)
 
 
-def forward(factor: Floats, row: Floats) -> Floats:
-    """Return z = L^-1 k (n,) for the kernel row k of x; `z.z` is the squared norm of its projection."""
-    return scipy.linalg.blas.dtpsv(len(row), factor, row, trans=1) if len(row) else row
-
-
-def backward(factor: Floats, z: Floats) -> Floats:
-    """Return L'^-1 z = K^-1 k (n,), the coefficients of the projection."""
-    return scipy.linalg.blas.dtpsv(len(z), factor, z) if len(z) else z
-
-
-def appended(factor: Floats, z: Floats, distance: float) -> Floats:
-    """Return the factor with a vector, given `forward` of its row and its distance from the span."""
-    end = len(z) * (len(z) + 1) // 2
-    if end + len(z) + 1 > len(factor):
-        factor = padded(factor, 2 * end + len(z) + 1)
-    factor[end : end + len(z)], factor[end + len(z)] = z, distance
-    return factor
-
-
 class SpanPerceptron(Perceptron):
     """A perceptron with independent support vectors, which keeps the factor of their Gram matrix."""
 
     _apart = IN_SPAN
-    _factor = Array("_n_packed", start=(0,))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        # Imported now, so that no round waits for it.
-        importlib.import_module("scipy.linalg")
+    _factor = Array("_n_packed", start=(0,))  # see `_core.gram`
 
     @property
     def _n_packed(self) -> int:
@@ -117,5 +87,5 @@ class SpanPerceptron(Perceptron):
         self._f.remove(basis.others)
 
     def _projected(self) -> float:
-        z = forward(self._factor, self._f.row)
+        z = forward_of(self._factor, self._f)
         return float(z @ z)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_not_negative, check_positive
+from river_budget._core.gram import appended, backward, forward_of
 from river_budget.base import AtLeast, Example, Expansion, parameter, with_example
-from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron, appended, backward, forward
+from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -52,7 +53,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value
         self.excess_loss += loss - (y.margin <= 0)
-        z = forward(self._factor, f.row)
+        z = forward_of(self._factor, f)
         projected = float(z @ z)
         rest = max(0.0, square - projected)
         # A vector with a norm of 0 would make the factor singular.

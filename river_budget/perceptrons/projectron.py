@@ -4,8 +4,9 @@ import math
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._core.gram import appended, backward, forward_of
 from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
-from river_budget.perceptrons._span import Basis, SpanPerceptron, appended, backward, forward
+from river_budget.perceptrons._span import Basis, SpanPerceptron
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -92,7 +93,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
         Also its squared norm, and the distance ||delta|| (Eq. 9), 0 if it is numerically in the span.
         """
-        z, norm = forward(self._factor, self._f.row), self._f.store.self_value()
+        z, norm = forward_of(self._factor, self._f), self._f.store.self_value()
         projected = float(z @ z)
         square = norm - projected
         return z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0

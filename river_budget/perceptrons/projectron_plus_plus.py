@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import math
 
+from river_budget._core.gram import backward
 from river_budget._state import finite
 from river_budget.base import Example, Expansion, Number, with_example
-from river_budget.perceptrons._span import backward
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.theory import Guarantee, bounds
 

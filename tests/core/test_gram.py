@@ -1,11 +1,13 @@
-"""The span of vectors: the Gram factor, its substitutions, and projections of what is in the span."""
+"""The Gram factor: its substitutions solve, whatever the lanes, and nothing reads past its rows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from river_budget.perceptrons._span import appended, backward, basis_of, forward
+from river_budget._core.gram import appended, backward, forward
+from river_budget._core.loops import use_lanes
+from river_budget.perceptrons._span import basis_of
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 100]
 
@@ -30,6 +32,13 @@ def matrix_of(factor, n):
     return matrix
 
 
+@pytest.fixture
+def lanes():
+    """Yield a function that sets the widest vectors; afterwards the widest possible are used."""
+    yield use_lanes
+    use_lanes(8)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_it_is_the_cholesky_factor(n):
     gram = gram_of(n)
@@ -46,10 +55,27 @@ def test_both_substitutions_solve(n):
     assert gram @ backward(factor, z) == pytest.approx(row, abs=1e-9)
 
 
+@pytest.mark.parametrize("n", SIZES)
+def test_all_lanes_give_the_same_bits(lanes, n):
+    gram, row = gram_of(n), np.random.default_rng(3).normal(size=n)
+    results = {}
+    for most in (2, 4, 8):
+        used = lanes(most)
+        z = forward(factor_of(gram), row)
+        results[used] = z.tobytes(), backward(factor_of(gram), z).tobytes()
+    assert len(set(results.values())) == 1
+
+
+def test_the_lanes_are_at_most_those_asked_for(lanes):
+    assert lanes(2) == 2
+    assert lanes(5) in (2, 4)
+    assert lanes(8) in (2, 4, 8)
+
+
 def test_rows_that_are_not_there_are_refused():
     factor = factor_of(gram_of(5))
-    for act in (forward, backward):
-        with pytest.raises(Exception, match="len"):
+    for act in (forward, backward, lambda *arguments: appended(*arguments, 1.0)):
+        with pytest.raises(ValueError, match="a Gram factor has too few rows"):
             act(factor, np.zeros(len(factor)))
 
 
