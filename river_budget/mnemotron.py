@@ -13,7 +13,7 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Part, require
+from river_budget._state import Field, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
