@@ -21,7 +21,12 @@ class Columns:
 
     def __init__(self, columns: Mapping[Any, Any]) -> None:
         self.columns = list(columns)
-        self.values = [_column(values) for values in columns.values()]
+        for name, values in columns.items():
+            if np.ma.is_masked(values):
+                raise ValueError(
+                    f"column {name!r} has masked values: give NaN or None for unknown ones"
+                )
+        self.values = [np.asarray(values) for values in columns.values()]
         shapes = {name: v.shape for name, v in zip(self.columns, self.values, strict=True)}
         lengths = {shape[0] if shape else None for shape in shapes.values()}
         if len(lengths) != 1 or None in lengths:
@@ -29,15 +34,6 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.values[0])
-
-
-def _column(values: Any) -> NDArray[Any]:
-    """Return a column as an array, in which masked values are unknown. Times are refused anyway."""
-    array = np.asarray(values)
-    if not np.ma.is_masked(values) or array.dtype.kind in "mM":
-        return array
-    unknown: Any = np.nan if array.dtype.kind in "biuf" else None
-    return np.where(np.ma.getmaskarray(values), unknown, array)
 
 
 def frame_of(X: Any) -> Any:

@@ -211,15 +211,12 @@ def test_labels_for_dicts_of_arrays_are_those_of_single_examples(labels, dtype):
 
 
 @pytest.mark.parametrize("values", [[1.0, 5.0, 2.0], [1, 5, 2], ["red", "red", "blue"]])
-def test_what_is_masked_is_unknown(values):
+def test_masked_columns_are_refused(values):
     column, y = np.ma.array(values, mask=[False, True, False]), [True, False, True]
-    one, many = rb.Forgetron(), rb.Forgetron()
-    many.learn_many({"a": column, "b": np.arange(3.0)}, y)
-    rows = zip([values[0], None, values[2]], range(3), strict=True)
-    learned(one, [({"a": a, "b": b}, t) for (a, b), t in zip(rows, y, strict=True)])
-    assert many.support_vectors == one.support_vectors
-    given = rb.Forgetron(gamma=1.0)
-    refuses("row 1: .*'a'.*unknown", given.learn_many, {"a": column}, y)
+    model, X = rb.Forgetron(), {"a": column, "b": np.arange(3.0)}
+    refuses("column 'a' has masked values: give NaN or None", model.learn_many, X, y)
+    model.learn_many({"a": np.ma.array(values)}, y)
+    assert model.n_rounds == 3
 
 
 @each_path
