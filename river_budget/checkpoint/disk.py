@@ -50,14 +50,10 @@ def _rotate(places: Sequence[Path], new: Path, directory: int | None) -> None:
             undo.callback(os.replace, older, place)
         undo.callback(places[1 if moves else 0].unlink, missing_ok=True)
         if moves:
-            # The first place is never empty: its file has two names, or a copy where it cannot.
-            try:
-                os.link(*places[:2])
-            except OSError:
-                shutil.copy2(*places[:2])
-                with open(places[1], "rb") as file:
-                    os.fsync(file.fileno())
-            # Nothing is moved if both are names of the same file.
+            # Copied, as the first place is never empty.
+            shutil.copy2(*places[:2])
+            with open(places[1], "rb") as file:
+                os.fsync(file.fileno())
             undo.callback(os.replace, places[1], places[0])
         os.replace(new, places[0])
         if directory is not None:
