@@ -59,10 +59,8 @@ def memory_of(model: Any) -> int:
 # after so many such examples in a row.
 LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
 
-# The kernel rows of all examples are checked up to this number, one in 16 up to 1,024, and then one
-# in 32 up to 8,192.
-N_CHECKED_ALL, N_DENSE, LAST_CHECKED = 128, 1024, 8192
-SMALL_STRIDE, LARGE_STRIDE = 16, 32
+# The kernel rows of all examples are checked up to this number, and then one in 32 up to 8,192.
+N_CHECKED_ALL, STRIDE, LAST_CHECKED = 128, 32, 8192
 
 # No number of examples.
 NEVER = 2**62
@@ -367,7 +365,7 @@ class Machine(OnlineClassifier):
     def _schedule(self) -> None:
         f, scales = self._f, self._feature_scales
         n = f.n_rounds
-        stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
+        stride = 1 if n < N_CHECKED_ALL else STRIDE
         following = (n // stride + 1) * stride
         f.checked_at = following if self._checks_width and following <= LAST_CHECKED else NEVER
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
