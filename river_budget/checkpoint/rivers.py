@@ -76,10 +76,7 @@ def _is_order(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(re.compile(value))
-    except re.error:
-        return False
+    return isinstance(value, str) and bool(re.compile(value))
 
 
 def _is_ngram_range(value: Any) -> bool:
