@@ -50,16 +50,20 @@ def floats(
     largest: float = LARGEST_NUMBER,
     dtype: Any = np.float64,
 ) -> NDArray[Any]:
-    """Return a copy of an array of finite floats of a given shape; None allows any length."""
-    array = _array(value, dtype, shape)
-    bounded = float(np.abs(array).max(initial=0.0)) <= largest
+    """Return a copy of an array of finite numbers of a given shape; None allows any length."""
+    is_valid = (
+        isinstance(value, np.ndarray)
+        and value.dtype == dtype
+        and value.ndim == len(shape)
+        and all(n in (None, length) for n, length in zip(shape, value.shape, strict=True))
+    )
+    require(is_valid, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
+    bounded = float(np.abs(value).max(initial=0)) <= largest
     require(bounded, "an array has a value that is not finite or too large")
-    return array
+    return value.copy()
 
 
-def integers(value: Any, shape: Sequence[int | None]) -> NDArray[np.int64]:
-    """Return a copy of an integer array of a given shape; None allows any length."""
-    return _array(value, np.int64, shape)
+integers = functools.partial(floats, dtype=np.int64)
 
 
 def finite(value: Any, least: float = -math.inf, most: float = math.inf) -> float:
@@ -101,7 +105,7 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
     """Restore an attribute from what `dumped` returned, and a `restore` from what else is given."""
     held: Any = getattr(owner, name, None)
     if isinstance(held, random.Random):
-        internal = _array(value, np.uint32, (None,)).tolist()
+        internal = floats(value, (None,), dtype=np.uint32).tolist()
         held.setstate((held.VERSION, tuple(internal), None))
     elif hasattr(held, "restore"):
         held.restore(value, *given)
@@ -114,17 +118,6 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
             held[key] = item
     else:
         setattr(owner, name, value)
-
-
-def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
-    is_valid = (
-        isinstance(value, np.ndarray)
-        and value.dtype == dtype
-        and value.ndim == len(shape)
-        and all(n in (None, length) for n, length in zip(shape, value.shape, strict=True))
-    )
-    require(is_valid, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
-    return value.copy()
 
 
 class Field(Generic[T]):
