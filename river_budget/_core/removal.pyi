@@ -11,6 +11,7 @@ class ValidationTable:
     f: Expansion
     store: Store
     m: int
+    most_examples: int
     n: int
     n_labels: int
     kernel_values: Floats  # (m, n)

@@ -90,16 +90,11 @@ cdef class ValidationTable:
         self.set_room((none, none, np.zeros(0, np.int64), none), 1, 0, 2)
 
     def __reduce__(self):
-        arguments = type(self), self.f, self.most_vectors, None if self.is_own else self.most_examples
-        learned = self.store, self.m, self.n, self.arrays[:4], getattr(self, "__dict__", {})
-        return __newobj__, arguments, learned
+        most_examples = None if self.is_own else self.most_examples
+        return __newobj__, (type(self), self.f, self.most_vectors, most_examples), self.state()
 
-    def __setstate__(self, learned):
-        self.store, self.m, self.n, arrays, attributes = learned
-        rows, stride = arrays[0].shape
-        self.set_room(arrays, rows, stride, len(arrays[1]))
-        for name, value in attributes.items():
-            setattr(self, name, value)
+    def __setstate__(self, state):
+        self.restore(state)
 
     cdef int set_room(self, tuple arrays, rows, stride, n_labels) except -1:
         """Copy the first four arrays, with other lengths. All weights have to be computed anew."""

@@ -44,12 +44,11 @@ class Reservoir(SupportVectors):
     """A uniform random sample of the examples seen so far that are not support vectors."""
 
     def __init__(self, f: Expansion, most_vectors: int, size: int, seed: int | None) -> None:
-        self._size = size
         self._key = random.Random(seed).getrandbits(62)
 
     def on_correct(self) -> None:
         place = self._draw()
-        if place < self._size:
+        if place < self.most_examples:
             self.offer_example()
             self.put(place)
 
@@ -60,7 +59,7 @@ class Reservoir(SupportVectors):
             self.finish()
             return
         place, slot = self._draw(), self.least_loss()
-        if place >= self._size:
+        if place >= self.most_examples:
             self.finish(slot)
             return
         x, row, matrix, label = f.store.example(), f.row, f.matrix, y.label
@@ -74,7 +73,7 @@ class Reservoir(SupportVectors):
     def _draw(self) -> int:
         """Return the place for the next example, by algorithm R; at least the size to discard it."""
         n = self._n_offered - 1
-        return n if n < self._size else int((n + 1) * uniform(self._key, self.f.n_rounds))
+        return n if n < self.most_examples else int((n + 1) * uniform(self._key, self.f.n_rounds))
 
     @property
     def _n_offered(self) -> int:
@@ -87,7 +86,7 @@ class Reservoir(SupportVectors):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._key = count(state["key"])
-        has_size = self.m == min(self._size, self._n_offered)
+        has_size = self.m == min(self.most_examples, self._n_offered)
         require(has_size, "the reservoir has the wrong size")
 
 
