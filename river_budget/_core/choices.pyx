@@ -135,9 +135,10 @@ cdef class Neighbours:
             squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
         return squares.base
 
-    def projection(self, Py_ssize_t slot):
-        nearest, example = self.shares(slot)
-        return self.nearest[slot], nearest, example
+    def take_over(self, Py_ssize_t slot):
+        weights = np.zeros(self.f.store.n)
+        weights[self.nearest[slot]], weights[slot] = self.shares(slot)
+        return weights
 
     def on_put(self, slot=None):
         """Follow before the example replaces the vector in a slot."""

@@ -36,15 +36,14 @@ class Maintenance(Learned):
         row = self.f.row
         return np.maximum(0.0, self.f.store.self_values() - row * (row / self.f.y.self_value))
 
-    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
-        """Return the projection of a vector onto its V, from which it has a squared distance.
+    def take_over(self, slot: int) -> Floats:
+        """Return the projection of a vector onto its V.
 
-        Returned are the coefficients (n,), the incoming example's in the slot of the vector, and the
-        product of each g_c with what the projection leaves (labels,).
+        Its coefficients (n,) have that of the incoming example in the slot of the vector.
         """
         weights = np.zeros(self.f.n)
         weights[slot] = self.f.row_at(slot) / self.f.y.self_value
-        return weights, self._left(self.f.store.row_of(slot), weights[slot])
+        return weights
 
     def on_put(self, slot: int | None = None) -> None:
         """Update what is kept before the incoming example is added, or replaces a vector."""
@@ -55,19 +54,9 @@ class Maintenance(Learned):
     def error(self) -> float:
         return 0.0
 
-    def _left(self, row: Floats, share: float) -> Floats:
-        """Return the scores for a kernel row, less those of the incoming example's share (labels,)."""
-        return row @ self.f.matrix - share * np.array(self.f.last_scores())
-
 
 class Nearest(Neighbours, Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
-
-    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
-        weights, gram = np.zeros(self.f.n), self.gram
-        nearest, share, weights[slot] = self.projection(slot)
-        weights[nearest] = share
-        return weights, self._left(gram[slot] - share * gram[nearest], weights[slot])
 
     def error(self) -> float:
         gram = self.f.store.gram() if len(self.gram) else self.gram
@@ -97,13 +86,12 @@ class Projection(Maintenance):
     def squares(self) -> Floats:
         return 1 / ((self._root**2).sum(axis=1) + self._own**2 / self._distance)
 
-    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
+    def take_over(self, slot: int) -> Floats:
         row, corner = self._root[slot], self._own[slot] / self._distance
         weights = -(self._root @ row + self._own * corner)
         weights[slot] = corner
         weights /= float(row @ row) + self._own[slot] * corner
-        # All other vectors are orthogonal to what is left.
-        return weights, self.f.matrix[slot] * square
+        return weights
 
     def on_put(self, slot: int | None = None) -> None:
         if slot is not None and self._n_replaced == self.f.n:

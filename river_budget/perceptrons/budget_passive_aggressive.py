@@ -8,11 +8,19 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive, one_of
 from river_budget._core.choices import cheapest
 from river_budget._state import Field
-from river_budget.base import AtLeast, Example, Expansion, Number, parameter, with_example
+from river_budget.base import (
+    AtLeast,
+    BudgetPerceptron,
+    Example,
+    Expansion,
+    Number,
+    parameter,
+    with_example,
+)
 from river_budget.kernels.base import LARGEST
 from river_budget.perceptrons._maintenance import Maintenance, Nearest, Projection
 from river_budget.perceptrons._span import IN_SPAN
-from river_budget.perceptrons._templates import NormedPerceptron
+from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
 MAINTENANCE: dict[str, type[Maintenance]] = {
@@ -27,7 +35,7 @@ ROUNDING = 1e-12
 
 
 @with_example(accuracy="88.24%", budget=100)
-class BudgetPassiveAggressive(NormedPerceptron):
+class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
     Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
@@ -111,11 +119,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
         if r == f.n:
             self._shift(f, y, own, projected)
             return
-        term = f.matrix[r]
-        square = 0.5 * float(term @ term) * squares[r]
-        weights, scores = maintenance.take_over(r, squares[r])
-        self._square += square - float(term @ scores)
-        self.removal_displacement += math.sqrt(square)
+        term, weights = f.matrix[r], maintenance.take_over(r)
+        self.removal_displacement += math.sqrt(0.5 * float(term @ term) * squares[r])
         maintenance.on_put(r)
         f.replace(r, y, self._count(y, y.self_value))
         f.change(np.multiply.outer(weights, term))
@@ -131,8 +136,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
         """Return the size of a step along a vector with a squared norm, which is counted."""
         step = self._step(1 - y.margin, square)
         self.excess_step += step
-        change = step * y.weight
-        self._square += change * (2 * y.margin + change * square)
         return step
 
     def _step(self, loss: float, square: float) -> float:
