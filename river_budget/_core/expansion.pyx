@@ -151,11 +151,6 @@ cdef class Expansion(Engine):
             return self.scale * own
         return self.scale * 0.5 * (own - loops.dot(&self.table[self.rival_of(slot), 0], row, n))
 
-    def margin_now(self):
-        self.store.evaluate(self.store.example())
-        self.forecast()
-        return 0.5 * (self.answers[self.y.label] - self.answers[self.y.rival])
-
     def self_value_of(self, Py_ssize_t slot):
         self.store.check_slot(slot)
         return self.store.self_value_of(slot, 0)

@@ -80,16 +80,18 @@ class Ahpatron(NormedPerceptron):
         if margin <= 0:
             self.bound_improvement -= p * (2 - p)
         if f.n == self.budget:
-            self._halve(f)
-            margin = f.margin_now()
+            margin = self._halve(f, y)
         self.bound_improvement += p * (2 * (1 - margin) - p * y.self_value)
         eta = p * y.weight
         self._square += eta * (2 * margin + eta * y.self_value)
         f.add(y, p)
         self._limit_norm()
 
-    def _halve(self, f: Expansion) -> None:
-        """Remove half of the support vectors, and restore the norm unless almost 0 is left."""
+    def _halve(self, f: Expansion, y: Example) -> float:
+        """Remove half of the support vectors, and restore the norm unless almost 0 is left.
+
+        Return the margin of the example after that.
+        """
         gram, before, oldest_first = f.store.gram(), f.matrix, f.store.by_age
         sizes = np.linalg.norm(before[oldest_first] / abs(before).max(), axis=1)
         # Sizes that differ less may differ by rounding only.
@@ -99,11 +101,13 @@ class Ahpatron(NormedPerceptron):
         projected = basis.merged(before)
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) if left > APART * square else 1.0
-        change = growth * projected - before
+        after = growth * projected
         self._square = growth**2 * left
-        self.removal_displacement += math.sqrt(_square(change, gram))
-        f.change(change)
+        self.removal_displacement += math.sqrt(_square(after - before, gram))
+        scores = f.row @ after
+        f.change(after - before)
         f.remove(basis.others)
+        return 0.5 * float(scores[y.label] - scores[y.rival])
 
 
 def _square(rows: Floats, gram: Floats) -> float:
