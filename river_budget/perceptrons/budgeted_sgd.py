@@ -128,13 +128,9 @@ def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
         name: float(np.abs(value).max()) if isinstance(value, np.ndarray) else abs(value)
         for name, value in merged.items()
     }
-    limit = NEGLIGIBLE * max(sizes.values(), default=0.0)
-    of_one = sorted((sizes[name] for name in x.keys() ^ z.keys()), reverse=True)
-    dropped = of_one[max(0, most_names - len(x.keys() & z.keys())) :]
+    shared = x.keys() & z.keys()
+    of_one = sorted((sizes[name] for name in merged.keys() - shared), reverse=True)
     # Equal values are dropped together, so that the order of names does not matter.
-    limit = max([limit, *dropped[:1]])
-    return {
-        name: value
-        for name, value in merged.items()
-        if sizes[name] > limit or (name in x and name in z)
-    }
+    dropped = of_one[max(0, most_names - len(shared)) :][:1]
+    limit = max([NEGLIGIBLE * max(sizes.values(), default=0.0), *dropped])
+    return {name: value for name, value in merged.items() if name in shared or sizes[name] > limit}
