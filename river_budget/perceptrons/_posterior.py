@@ -15,11 +15,9 @@ N_NODES, TAIL = 128, 1e-11
 # Below this value, a Gamma distribution function is a power to within rounding.
 SMALLEST = math.exp(-30.0)
 
-# From this parameter on, asymptotic series are more accurate than SciPy's Gamma functions.
-LARGE = 1e5
-
-# SciPy's Beta distribution returns NaN for parameters above about 1e15.
-LARGEST = 1e12
+# SciPy's Beta distribution returns NaN for parameters above about 1e15, and its Gamma functions lose
+# digits above 1e6. Larger parameters are divided by a common factor.
+LARGEST_OF_TWO, LARGEST = 1e12, 1e6
 
 
 def largest(parameters: Floats) -> Floats:
@@ -29,8 +27,10 @@ def largest(parameters: Floats) -> Floats:
     regularized incomplete Beta function. With more, the shares are in the proportions of independent
     Gamma variables, over whose largest value is integrated, with an error of at most 1e-8.
     """
-    bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
-    if parameters.shape[1] == 2:
+    is_binary = parameters.shape[1] == 2
+    limit = LARGEST_OF_TWO if is_binary else LARGEST
+    bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / limit)
+    if is_binary:
         positive = scipy.special.betainc(bounded[:, 0], bounded[:, 1], 0.5)
         return np.stack((1.0 - positive, positive), axis=1)
     return np.array([_largest_of_many(row) for row in bounded]).reshape(parameters.shape)
@@ -51,29 +51,14 @@ def _largest_of_many(parameters: Floats) -> Floats:
     start, stop = math.log(max(low, SMALLEST) / a), math.log(high / a)
     u, step = np.linspace(start, stop, N_NODES, retstep=True)
     v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
-    # Half the square of Temme's eta: the density of log(x / s) is proportional to exp(-s distance).
-    distance = abs(np.expm1(v) - v)
-    below = np.where(s < LARGE, scipy.special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
+    below = scipy.special.gammainc(s, a * np.exp(u))
     with np.errstate(under="ignore"):
-        density = np.exp(_log_peak(s) - s * distance)
+        # The density of log(x / s) is proportional to exp(-s (exp(v) - 1 - v)).
+        peaks = np.exp(s * np.log(s) - s - scipy.special.gammaln(s))
+        density = peaks * np.exp(-s * abs(np.expm1(v) - v))
         products = np.exp(counts @ np.log(below)) / below
     values = density * products
     # Below the first node, the integrand is exponential, and the sum is a geometric series.
     values[:, 0] /= -math.expm1(-step * parameters.sum())
     weights = values.sum(axis=1)[label_of]
     return weights / weights.sum()
-
-
-def _temme(s: Floats, v: Floats, distance: Floats) -> Floats:
-    """Return P(G < s e^v) for Gamma variables G with large parameters s, by Temme's expansion."""
-    eta = np.copysign(np.sqrt(2.0 * distance), v)
-    with np.errstate(under="ignore"):
-        correction = np.exp(-s * distance) / np.sqrt(2.0 * math.pi * s) * (1 / 3 - eta / 12)
-    return scipy.special.ndtr(eta * np.sqrt(s)) + correction
-
-
-def _log_peak(s: Floats) -> Floats:
-    """Return the logarithm of the largest density of log G for Gamma variables G."""
-    direct = s * np.log(s) - s - scipy.special.gammaln(s)
-    series = 0.5 * np.log(s / (2.0 * math.pi)) - 1 / (12.0 * s)
-    return np.where(s < LARGE, direct, series)

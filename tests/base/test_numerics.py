@@ -207,13 +207,13 @@ def test_posteriors_of_large_counts(counts, probability):
     assert posteriors[0] == pytest.approx([1 - probability, probability])
 
 
-@pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 9e11])
+@pytest.mark.parametrize("size", [1e3, 1e5, 9e5])
 @pytest.mark.parametrize("sigmas", [0.0, 0.3, 1.0, 3.0])
 def test_posteriors_of_two_large_counts_and_a_negligible_one(size, sigmas):
     larger = size + sigmas * math.sqrt(size)
     posteriors = _posterior.largest(np.array([[larger, size, 0.01]]))[0]
     probability = special.betainc(larger, size, 0.5)
-    assert posteriors == pytest.approx([1 - probability, probability, 0.0], abs=1e-10)
+    assert posteriors == pytest.approx([1 - probability, probability, 0.0], abs=1e-9)
 
 
 @pytest.mark.parametrize(
