@@ -5,6 +5,9 @@
    beyond the rows in use is 0. See `lanes.h` and `loops.h` for the widths. */
 #ifndef W
 #include "lanes.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 /* So many terms are added to the blocks at once, and an update of a matrix adds at most 3. */
 #define GROUP 4
@@ -26,8 +29,9 @@ struct triangle_loops {
     double (*dot)(const double *a, const double *b, long n);
     /* a += factor b */
     void (*add_multiple)(double *a, double factor, const double *b, long n);
-    /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
-    void (*multiply)(struct triangle *m, const double *x, double *product, long n);
+    /* If there are enough terms, add a group to the blocks of a matrix with n rows. */
+    void (*settle)(struct triangle *m, long n);
+    void (*multiply)(const struct triangle *m, const double *x, double *product, long n);
     /* Copy column j of a matrix with n rows, and set it and row j to 0. */
     void (*take_column)(struct triangle *m, long j, double *column, long n);
     void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
@@ -47,6 +51,7 @@ struct triangle_loops {
 typedef double four __attribute__((vector_size(32), aligned(8)));
 #define FOUR(p) (*(four *)(p))
 #define CONST_FOUR(p) (*(const four *)(p))
+typedef double eight __attribute__((vector_size(64), aligned(8)));
 
 static inline double total(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
 
@@ -65,18 +70,20 @@ static double *new_terms(struct triangle *m, long n_new, double sign) {
     return memset(x, 0, n_new * m->width * sizeof *x);
 }
 
+#define MOST 8
 #define BODY "triangles.h"
 #include "targets.h"
 
 #define TRIANGLE_TABLE(w) \
-    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w), \
-                             JOINED(take_column_, w), JOINED(get_diagonal_, w), JOINED(add_squares_, w), \
-                             JOINED(add_scores_, w), JOINED(add_change_, w), JOINED(put_moved_, w)})
+    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(settle_, w), \
+                             JOINED(multiply_, w), JOINED(take_column_, w), JOINED(get_diagonal_, w), \
+                             JOINED(add_squares_, w), JOINED(add_scores_, w), JOINED(add_change_, w), \
+                             JOINED(put_moved_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
-    int lanes = widest_lanes(most < 4 ? most : 4);
-    *table = TABLE_4(TRIANGLE_TABLE, lanes);
+    int lanes = widest_lanes(most);
+    *table = TABLE_8(TRIANGLE_TABLE, lanes);
     return lanes;
 }
 
@@ -132,35 +139,55 @@ static void NAME(take_column)(struct triangle *m, long j, double *column, long n
     for (long k = 0; k < m->n_terms; k++) m->terms[k * m->width + j] = 0.0;
 }
 
+/* Rows of a block in one vector, a number for each of them, and four numbers for all. */
+#if W == 8 /* two rows; without intrinsics, GCC makes two instructions of the last one */
+#define ROWS eight
+#define OF_ROWS(p) ((eight){(p)[0], (p)[0], (p)[0], (p)[0], (p)[1], (p)[1], (p)[1], (p)[1]})
+#define ALL_ROWS(p) ((eight)_mm512_broadcast_f64x4(_mm256_loadu_pd(p)))
+#else
+#define ROWS four
+#define OF_ROWS(p) ((p)[0] - (four){0})
+#define ALL_ROWS(p) CONST_FOUR(p)
+#endif
+enum { NAME(n_rows) = sizeof(ROWS) / sizeof(four) };
+
 /* Add the first terms, `GROUP` of them, to four rows from r on, of which the first block is given. */
 static inline void NAME(add_to_rows)(const struct triangle *m, double *block, long r) {
     const double *w = m->terms, *x = w + m->width, *y = x + m->width, *z = y + m->width;
-    four factors[4][GROUP];
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < GROUP; k++) factors[i][k] = m->signs[k] * w[k * m->width + r + i] - (four){0};
+    ROWS factors[4][GROUP];
+    for (int i = 0; i < 4; i += NAME(n_rows))
+        for (int k = 0; k < GROUP; k++) factors[i][k] = m->signs[k] * OF_ROWS(w + k * m->width + r + i);
     PRAGMA(GCC unroll 2)
     for (long j = 0; j <= r; j += 4, block += 16) {
-        four w_j = CONST_FOUR(w + j), x_j = CONST_FOUR(x + j);
-        four y_j = CONST_FOUR(y + j), z_j = CONST_FOUR(z + j);
-        for (int i = 0; i < 4; i++)
-            FOUR(block + 4 * i) += (factors[i][0] * w_j + factors[i][1] * x_j) +
-                                   (factors[i][2] * y_j + factors[i][3] * z_j);
+        ROWS w_j = ALL_ROWS(w + j), x_j = ALL_ROWS(x + j), y_j = ALL_ROWS(y + j), z_j = ALL_ROWS(z + j);
+        for (int i = 0; i < 4; i += NAME(n_rows))
+            *(ROWS *)(block + 4 * i) += (factors[i][0] * w_j + factors[i][1] * x_j) +
+                                        (factors[i][2] * y_j + factors[i][3] * z_j);
     }
 }
+#undef ROWS
+#undef OF_ROWS
+#undef ALL_ROWS
 
-static void NAME(multiply)(struct triangle *m, const double *x, double *product, long n) {
-    double dots[MOST_TERMS] = {0};
-    int is_due = m->n_terms >= GROUP;
+static void NAME(settle)(struct triangle *m, long n) {
     double *blocks = m->blocks;
+    if (m->n_terms < GROUP) return;
     for (long i = 0; i < n; blocks += 4 * i + 16, i += 4) {
-        if (is_due) {
-            NAME(add_to_rows)(m, blocks, i);
-            for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
-        }
+        NAME(add_to_rows)(m, blocks, i);
+        for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
+    }
+    m->n_terms -= GROUP;
+    for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
+    memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
+}
+
+static void NAME(multiply)(const struct triangle *m, const double *x, double *product, long n) {
+    double dots[MOST_TERMS] = {0};
+    const double *block = m->blocks;
+    for (long i = 0; i < n; i += 4, block += 16) {
         /* Blocks before the diagonal are multiplied as rows and as columns. */
         double s = x[i], t = x[i + 1], u = x[i + 2], v = x[i + 3];
         four p = {0}, q = {0}, r = {0}, w = {0};
-        const double *block = blocks;
         PRAGMA(GCC unroll 2)
         for (long j = 0; j < i; j += 4, block += 16) {
             four x_j = CONST_FOUR(x + j), a = CONST_FOUR(block), c = CONST_FOUR(block + 8);
@@ -173,11 +200,6 @@ static void NAME(multiply)(struct triangle *m, const double *x, double *product,
         four sums = {total(p), total(q), total(r), total(w)};
         FOUR(product + i) = sums + ((CONST_FOUR(block) * s + CONST_FOUR(block + 8) * u) +
                                     (CONST_FOUR(block + 4) * t + CONST_FOUR(block + 12) * v));
-    }
-    if (is_due) {
-        m->n_terms -= GROUP;
-        for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
-        memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
     }
     for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * m->width, x, n);
     NAME(add_terms)(m, dots, product, n);
