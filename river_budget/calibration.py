@@ -6,7 +6,6 @@ import copy
 import math
 import sys
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from river import base
@@ -15,8 +14,6 @@ from river.compose import Pipeline
 from river_budget._core.calibration import LARGEST_GAP, Calibrator
 from river_budget._state import Field, Learned
 from river_budget.base import OnlineClassifier, Perceptron, documented
-from river_budget.base.frames import by_row, dicts_of, frame_like, frame_of, labels_of, series_like
-from river_budget.base.labels import weights_of
 from river_budget.base.machine import classifier_of, memory_of
 from river_budget.kernels import Features
 
@@ -24,15 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-    from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
-
 __all__ = ["Calibrated", "Calibrator"]
 
 # Smaller probabilities of other libraries are raised to this, as in River's log loss.
 SMALLEST_PROBABILITY = 1e-15
 
 
-class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.Classifier):
     """A classifier that forwards to another one inside."""
 
     def __init__(self, model: base.Classifier | Pipeline) -> None:
@@ -74,16 +69,6 @@ class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchCla
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.model.predict_proba_one(x, **kwargs)
-
-    def learn_many(self, X: IntoDataFrame, y: IntoSeries, **kwargs: Any) -> None:
-        self._wrapped_model.learn_many(X, y, **kwargs)
-
-    def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        frame = frame_of(X)
-        return series_like(by_row(partial(self.predict_one, **kwargs), dicts_of(frame)), frame)
-
-    def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
-        return self._wrapped_model.predict_proba_many(X, **kwargs)
 
 
 @documented
@@ -191,31 +176,6 @@ class Calibrated(ClassifierWrapper):
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.calibrator.probabilities(self._gaps(x, **kwargs))
-
-    def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Any = None, **kwargs: Any) -> None:
-        """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
-
-        `w` is a weight for all rows, or a series or sequence of weights. If a row is refused, or the
-        lengths differ, it raises ValueError and learns nothing.
-        """
-        rows = dicts_of(frame_of(X))
-        given, labels = [kwargs] * len(rows), labels_of(y, len(rows))
-        if w is not None:
-            given = [{**kwargs, "w": weight} for weight in weights_of(w, len(rows)).tolist()]
-        before = copy.deepcopy((self.model, self.calibrator))
-        try:
-            by_row(lambda x, label, own: self.learn_one(x, label, **own), rows, labels, given)
-        except BaseException:
-            self.model, self.calibrator = before
-            raise
-
-    def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
-        frame, classifier = frame_of(X), classifier_of(self.model)
-        rows = by_row(partial(self.predict_proba_one, **kwargs), dicts_of(frame))
-        known = classifier.classes if isinstance(classifier, OnlineClassifier) else []
-        labels = dict.fromkeys([*known, *(label for row in rows for label in row)])
-        by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
-        return frame_like(by_label, frame)
 
     def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the largest logit minus that of each label."""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_probability, one_of
 from river_budget.base import classifier_of, documented
-from river_budget.base.frames import by_row, dicts_of, frame_of, series_like
 from river_budget.calibration import Calibrated, ClassifierWrapper
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
 
 @documented
@@ -94,15 +89,6 @@ class Reject(ClassifierWrapper):
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
-
-    def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        frame = frame_of(X)
-        predictions = by_row(partial(self.predict_one, **kwargs), dicts_of(frame))
-        series = series_like(predictions, frame)
-        if nw.dependencies.is_pandas_series(series):
-            # With any type but object, pandas turns None into NaN.
-            return type(series)(predictions, index=series.index, dtype=object)
-        return series
 
 
 def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:

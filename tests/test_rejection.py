@@ -4,8 +4,6 @@ import math
 
 import estimator_checks
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from river import base, linear_model, metrics, naive_bayes, preprocessing
 
@@ -141,31 +139,6 @@ def test_entropy_of_a_classifier_of_river():
         model.learn_one({"a": float(t % 20)}, t % 20 < 10)
     assert model.predict_one({"a": 0.0}) is True
     assert model.predict_one({"a": 9.5}) is None
-
-
-@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
-@pytest.mark.parametrize("labels", [(False, True), (1, 2), ("low", "high")])
-def test_mini_batches_are_the_same_as_single_examples(library, labels):
-    one, many = (rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)), threshold=0.5) for _ in range(2))
-    X = library.DataFrame([x for x, _ in KNOWN])
-    y = [labels[label] for _, label in KNOWN]
-    for (x, _), label in zip(KNOWN, y, strict=True):
-        one.learn_one(x, label, w=2.0)
-    many.learn_many(X, library.Series(y), w=2.0)
-    assert checkpoint.dumps(many) == checkpoint.dumps(one)
-    rows = [{"a": a, "b": 1.0} for a in (0.1, 50.0, 0.9)]
-    found = many.predict_many(library.DataFrame(rows))
-    assert isinstance(found, library.Series)
-    assert list(found) == [one.predict_one(x) for x in rows]
-    assert list(found)[1] is None
-    assert many.predict_proba_many(X).equals(many.model.predict_proba_many(X))
-
-
-def test_a_dict_of_arrays_as_a_mini_batch():
-    model = rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)))
-    model.learn_many({"e": np.eye(2)}, ["a", "b"])
-    found = model.predict_many({"e": np.array([[1.0, 0.0], [9.0, 0.0]])})
-    assert found.tolist() == ["a", None]
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, rb.Calibrated], ids=["alone", "calibrated"])

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
-from river_budget.kernels import Features
-
 # Types of labels of which an array may have its own type.
 PLAIN_TYPES = {bool, int, float, str}
 
@@ -104,14 +102,6 @@ def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
     if isinstance(frame, Columns):
         return {label: np.array(values) for label, values in by_label.items()}
     return dataframe.to_native_frame(by_label, like=frame)
-
-
-def dicts_of(frame: Any) -> list[Features]:
-    """Return the rows of a frame as dicts of features."""
-    rows = rows_of(frame)
-    # `tolist` would turn times into integers.
-    values = list(rows) if rows.dtype.kind in "mM" else rows.tolist()
-    return [dict(zip(frame.columns, row, strict=True)) for row in values]
 
 
 def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
