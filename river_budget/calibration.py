@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from river import base
 from river.compose import Pipeline
@@ -14,12 +13,8 @@ from river.compose import Pipeline
 from river_budget._core.calibration import LARGEST_GAP, Calibrator
 from river_budget._state import Field, Learned
 from river_budget.base import OnlineClassifier, Perceptron, documented
-from river_budget.base.machine import classifier_of, memory_of
+from river_budget.base.machine import Copied, classifier_of, memory_of
 from river_budget.kernels import Features
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Self
 
 __all__ = ["Calibrated", "Calibrator"]
 
@@ -27,26 +22,13 @@ __all__ = ["Calibrated", "Calibrator"]
 SMALLEST_PROBABILITY = 1e-15
 
 
-class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.Classifier):
+class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Classifier):
     """A classifier that forwards to another one inside."""
 
     def __init__(self, model: base.Classifier | Pipeline) -> None:
         if not isinstance(classifier_of(model), base.Classifier):
             raise ValueError(f"model must be a classifier, got {model!r}")
         self.model = model
-
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
-        """Return a new model with the same parameters, except the `new_params` by name.
-
-        With `include_attributes`, it has learned the same; with both, only the model inside has.
-        """
-        clone = super().clone(new_params)
-        if include_attributes:
-            kept = {"model"} - new_params.keys() if new_params else vars(self).keys()
-            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
-        return clone
 
     @property
     def memory_bytes(self) -> int:

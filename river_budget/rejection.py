@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from river import base
 from river.compose import Pipeline
@@ -12,9 +13,6 @@ from river_budget._checks import check_probability, one_of
 from river_budget.base import classifier_of, documented
 from river_budget.calibration import Calibrated, ClassifierWrapper
 from river_budget.kernels import Features
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @documented

@@ -66,7 +66,22 @@ N_CHECKED_ALL, STRIDE, LAST_CHECKED = 128, 32, 8192
 NEVER = 2**62
 
 
-class OnlineClassifier(Parametrized, Learned, Rounds, base.MiniBatchClassifier):
+class Copied(base.Base):
+    """An estimator whose trained clones are deep copies, as River copies attribute by attribute."""
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new model with the same parameters, except the `new_params` by name.
+
+        With `include_attributes`, it has learned the same; then new parameters are refused.
+        """
+        if new_params and include_attributes:
+            raise ValueError("give new_params or include_attributes, not both")
+        return copy.deepcopy(self) if include_attributes else super().clone(new_params)
+
+
+class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClassifier):
     """The River face of an `Engine` f, which a subclass makes: labels, weights and frames."""
 
     class_weight: ClassWeight | None = parameter(default=None, kw_only=True)
@@ -96,17 +111,6 @@ class OnlineClassifier(Parametrized, Learned, Rounds, base.MiniBatchClassifier):
     def __copy__(self) -> Any:
         # A shallow copy would share the arrays of the hypothesis.
         return copy.deepcopy(self)
-
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
-        """Return a new model with the same parameters, except the `new_params` by name.
-
-        With `include_attributes`, it has learned the same; then new parameters are refused.
-        """
-        if new_params and include_attributes:
-            raise ValueError("give new_params or include_attributes, not both")
-        return copy.deepcopy(self) if include_attributes else super().clone(new_params)
 
     @property
     def classes(self) -> list[Any]:

@@ -269,14 +269,6 @@ def test_a_clone_with_all_attributes_is_an_equal_trained_copy(make):
     assert [calibrated.predict_proba_one(x) for x, _ in examples] == before
 
 
-def test_a_trained_clone_with_other_parameters():
-    calibrated = learned(rb.Calibrated(rb.Forgetron()), stream(50))
-    clone = calibrated.clone({"forgetting": (0.9,)}, include_attributes=True)
-    assert clone.model.n_rounds == 50
-    assert clone.forgetting == (0.9,)
-    assert clone.calibrator.weights == [0.5, 0.5]
-
-
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_go_on_on_their_own(again):
     calibrated = learned(rb.Calibrated(rb.Forgetron(budget=20)), many_labels(100))
