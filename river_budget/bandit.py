@@ -116,11 +116,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         return list(self._models)
 
     @property
-    def n_pending(self) -> int:
-        """Number of tickets that wait for a reward."""
-        return len(self._pending)
-
-    @property
     def memory_bytes(self) -> int:
         """Memory of models and tickets in bytes."""
         contexts = [context for _, context in self._pending.values()]

@@ -37,7 +37,7 @@ def goes_on(model):
     x = {"difficulty": 0.5, "length": 0.1, "topic": 1}
     if isinstance(model, rb.bandit.ArmClassifiers):
         assert len(model.arms) <= model.max_arms
-        assert model.n_pending <= model.max_pending
+        assert len(model._pending) <= model.max_pending
         model.reward(model.decide([0, 1], x).id, 1)
     else:
         model.predict_one(x)
