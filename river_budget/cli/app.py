@@ -64,25 +64,30 @@ def main() -> None:
         sys.exit(status)
     except UsageError as error:
         _fail(error.format_message())
-    except (CommandError, ValueError) as error:
+    except BrokenPipeError:  # Nobody reads on.
+        _end(1)
+    except (CommandError, ValueError, OSError) as error:
         _fail(str(error))
     except MemoryError:
         _fail("there is not enough memory: give a smaller --budget")
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
-    except OSError as error:
-        # What is still buffered goes nowhere, so that the interpreter can end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # Nobody reads on.
-            sys.exit(1)
-        _fail(str(error))
     finally:
         logger.removeHandler(handler)
 
 
 def _fail(text: str) -> NoReturn:
     print(f"river-budget: {' '.join(shortened(text).split())}", file=sys.stderr)
-    sys.exit(2)
+    _end(2)
+
+
+def _end(status: int) -> NoReturn:
+    try:
+        print(end="", flush=True)
+    except OSError:
+        # What is still buffered goes nowhere, so that the interpreter can end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
 
 
 def _print_version(is_asked: bool) -> None:

@@ -360,16 +360,38 @@ def test_standard_error_that_is_closed():
     assert [answer["label"] for answer in answers_of(ended.stdout)] == [2]
 
 
+BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}
+
+needs_a_full_device = pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="there is no full device"
+)
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
-def test_a_full_disk():
+@needs_a_full_device
+@pytest.mark.parametrize("arguments", [LEAST, [*LEARN, "{data}"], ["--version"]])
+def test_a_full_disk(tmp_path, arguments):
+    data = tmp_path / "some.csv"
+    data.write_text(CSV)
+    arguments = [argument.format(data=data) for argument in arguments]
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "river_budget", *LEAST],
-            stdout=full, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "river_budget", *arguments],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=BUFFERED,
         )  # fmt: skip
-    assert ended.returncode == 2
-    assert ended.stderr == "river-budget: [Errno 28] No space left on device\n"
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert ended.stderr.endswith("[Errno 28] No space left on device\n")
+
+
+@pytest.mark.slow
+@needs_a_full_device
+def test_a_table_is_printed_although_its_figures_cannot_be_written():
+    ended = subprocess.run(
+        [sys.executable, "-m", "river_budget", *LEAST, "--json", "/dev/full"],
+        capture_output=True, text=True, env=BUFFERED,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert "Stoptron" in ended.stdout
 
 
 @pytest.mark.parametrize("budget", ["99999999999999", "100000000"])
