@@ -1,5 +1,9 @@
 """The public data sets of the papers, from their publishers.
 
+They are the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget),
+the [Projectron](https://doi.org/10.1145/1390156.1390247) and the
+[Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
+
 >>> from river_budget import datasets
 >>> datasets.Adult9().n_samples, datasets.Adult9("test").n_samples
 (32561, 16281)
@@ -44,9 +48,8 @@ def _libsvm(folder: str, name: str, ending: str, train: int, test: int) -> dict[
 class Adult9(PublishedDataset):
     """Adult (a9a): does a person earn more than $50,000 a year? 123 binary features.
 
-    The training part is the one of the [Projectron paper](https://doi.org/10.1145/1390156.1390247).
-    The [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870) uses only the 30,162 rows
-    (test: 15,060) without missing values: those with 14 active features.
+    The training part is the one of the Projectron paper. The Tightest paper uses only the 30,162
+    rows (test: 15,060) without missing values: those with 14 active features.
     """
 
     files = _libsvm("binary", "a9a", "", train=32_561, test=16_281)
@@ -57,11 +60,10 @@ class Adult9(PublishedDataset):
 class CensusIncome(PublishedDataset):
     """Census-Income (KDD): does a person have an income of more than $50,000? Two survey years.
 
-    The training part of the [survey](https://doi.org/10.24432/C5N30T) is the one of the
-    [Forgetron paper](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget),
-    which does not state its encoding. Here the 7 numeric attributes are features without scaling,
-    and the 33 others are one-hot encoded as `attribute=value`; "?" counts as a value. The instance
-    weight is left out, because the publisher excludes it from learning.
+    The training part of the [survey](https://doi.org/10.24432/C5N30T) is the one of the Forgetron
+    paper, which does not state its encoding. Here the 7 numeric attributes are features without
+    scaling, and the 33 others are one-hot encoded as `attribute=value`; "?" counts as a value. The
+    instance weight is left out, because the publisher excludes it from learning.
     """
 
     files: ClassVar = {
@@ -91,9 +93,8 @@ class CensusIncome(PublishedDataset):
 class Covertype(PublishedDataset):
     """[Forest cover types](https://doi.org/10.24432/C50K5N) of 581,012 locations, 54 features.
 
-    The positive class is lodgepole pine (2), as in the
-    [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870), which shuffles the rows and uses
-    100,000 for training and 100,000 for testing. In file order, the stream has concept drift.
+    The positive class is lodgepole pine (2), as in the Tightest paper, which shuffles the rows and
+    uses 100,000 for training and 100,000 for testing. In file order, the stream has concept drift.
     """
 
     files: ClassVar = {
@@ -116,9 +117,7 @@ class Covertype(PublishedDataset):
 class IJCNN1(PublishedDataset):
     """Problem 1 of the IJCNN 2001 challenge: does an engine misfire? 22 features.
 
-    The 49,990 training rows and 91,701 test rows are those of the
-    [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870), in the encoding of the challenge's
-    winner.
+    The rows are those of the Tightest paper, in the encoding of the challenge's winner.
     """
 
     files = _libsvm("binary", "ijcnn1", ".bz2", train=49_990, test=91_701)
@@ -129,8 +128,8 @@ class IJCNN1(PublishedDataset):
 class Letter(PublishedDataset):
     """[Capital letters](https://doi.org/10.24432/C5ZP40) in 20 fonts: N to Z against A to M (negative).
 
-    Both parts are in one file. Its first 16,000 rows are the training part, as the donor of the
-    data used them and as in the [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
+    The first 16,000 rows of the file are the training part, as the donor of the data used them and
+    as in the Tightest paper.
     """
 
     files: ClassVar = {
@@ -148,11 +147,9 @@ class Letter(PublishedDataset):
 class MNIST(PublishedDataset):
     """Handwritten digits, 28 by 28 pixels from 0 to 255: one group of digits against another.
 
-    The default, 8 against 3, is the task of the
-    [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870). The
-    [Forgetron paper](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
-    has the 126 splits of the digits into two groups of five. Digits in neither group are left out.
-    Pixels are numbered from 1, row by row; pixels 781 to 784 are always 0.
+    The default, 8 against 3, is the task of the Tightest paper. The Forgetron paper has the 126
+    splits of the digits into two groups of five. Digits in neither group are left out. Pixels are
+    numbered from 1, row by row; pixels 781 to 784 are always 0.
 
     Parameters
     ----------
@@ -173,8 +170,7 @@ class MNIST(PublishedDataset):
         distinct = len(set(digits)) == len(digits)
         if not (positive and negative and distinct and set(digits) <= set(range(10))):
             raise ValueError(
-                "positive and negative must be non-empty groups of distinct digits, "
-                f"got {positive!r} and {negative!r}"
+                f"positive and negative must be groups of distinct digits, got {positive!r}, {negative!r}"
             )
         super().__init__(part)
         self.positive = positive
@@ -185,8 +181,7 @@ class MNIST(PublishedDataset):
 class Pendigits(PublishedDataset):
     """[Handwritten digits](https://doi.org/10.24432/C5MG6K) as 8 points on the path of a pen.
 
-    The positive class is the round digits 3, 6, 8, 9 and 0, as in the
-    [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
+    The positive class is the round digits 3, 6, 8, 9 and 0, as in the Tightest paper.
     """
 
     files: ClassVar = {
@@ -201,8 +196,8 @@ class Pendigits(PublishedDataset):
 class SensITVehicle(PublishedDataset):
     """Vehicle types from acoustic and seismic sensors at a road, 100 features (combined).
 
-    The training part is the one of the [Projectron paper](https://doi.org/10.1145/1390156.1390247),
-    which does not state how it turns the three classes into two.
+    The training part is the one of the Projectron paper, which does not state how it turns the three
+    classes into two.
 
     Parameters
     ----------

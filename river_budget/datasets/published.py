@@ -12,12 +12,12 @@ import sys
 import tarfile
 import tempfile
 import urllib.request
-import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 from river.datasets.base import BINARY_CLF, RemoteDataset
 
@@ -40,16 +40,9 @@ CHECKSUMS = {
 }
 
 
+# What ends the docstrings.
 PARAMETERS = "\n\n    Parameters\n    ----------"
-PART = """
-    part
-        "train" or "test".
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not one of these.
-    """
+PART = '\n    part\n        "train" or "test".\n    '
 
 
 class DatasetError(OSError):
@@ -191,16 +184,14 @@ def _unpack(path: Path, members: tuple[str, ...]) -> Path:
         try:
             with _opened(archive, member) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
-        except KeyError as error:
-            raise ValueError(f"{archive.name} does not contain {member}") from error
-        except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
+        except (OSError, EOFError, KeyError, BadZipFile, tarfile.TarError, zlib.error) as error:
             raise ValueError(f"{archive.name} cannot be unpacked: {error}") from error
     return path
 
 
 def _opened(archive: Path, member: str) -> Any:
     if archive.suffix == ".zip":
-        return zipfile.ZipFile(archive).open(member)
+        return ZipFile(archive).open(member)
     if archive.name.endswith(".tar.gz"):
         return tarfile.open(archive).extractfile(member)
     return bz2.open(archive) if archive.suffix == ".bz2" else gzip.open(archive)

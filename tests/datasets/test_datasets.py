@@ -326,11 +326,11 @@ def test_a_server_that_is_down(adult, publisher, tmp_path):
     ("content", "message"),
     [
         (b"no zip", "kdd.zip cannot be unpacked: File is not a zip file"),
-        (zipped(other=b""), "kdd.zip does not contain census.tar.gz"),
+        (zipped(other=b""), "kdd.zip cannot be unpacked: .*no item named 'census.tar.gz'"),
         (zipped(**{"census.tar.gz": b"no tar"}), "census.tar.gz cannot be unpacked"),
         (
             zipped(**{"census.tar.gz": tarred(other=b"")}),
-            "census.tar.gz does not contain census-income.data",
+            "census.tar.gz cannot be unpacked: .*'census-income.data' not found",
         ),
     ],
 )
@@ -458,9 +458,7 @@ def test_repr(monkeypatch, tmp_path):
     [((), (3,)), ((3,), ()), ((1, 2), (2, 3)), ((10,), (3,)), ((8, 8), (3,))],
 )
 def test_invalid_groups_of_digits(positive, negative):
-    with pytest.raises(
-        ValueError, match="positive and negative must be non-empty groups of distinct digits"
-    ):
+    with pytest.raises(ValueError, match="positive and negative must be groups of distinct digits"):
         datasets.MNIST(positive, negative)
 
 
