@@ -20,7 +20,8 @@ class Keyed(Run):
     """Predict, then learn, line by line, with a model for each key.
 
     With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
-    line with the key, the number and the label, and no features. Columns are read as `learn` reads them.
+    line with the key, the number and the label, and no features; a number that jumps too far, which
+    would freeze its key, is refused. Columns are read as `learn` reads them.
     Each answer has the key, the number, the prediction and the margin as `learn` tells them, how many
     lines of the key there were, and the share of right predictions among them. Each key has labels of its
     own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
@@ -29,17 +30,12 @@ class Keyed(Run):
     key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key"
     target: options.Target = "y"
     seq: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the column that numbers the lines of a key. [default: in order of arrival]"
-        ),
+        str | None, typer.Option(help="Name of the column that numbers the lines of a key.")
     ] = None
     max_jump: Annotated[
         int,
         typer.Option(
-            min=1,
-            help="With --seq, largest step from a key's number to its next, the first counted from "
-            "-1. A larger one is refused, since it would freeze the key.",
+            min=1, help="Largest step from one such number to the next, and from -1 to the first."
         ),
     ] = 10**9
     algorithm: options.Model = options.DEFAULT_MODEL

@@ -59,14 +59,10 @@ class Learn(Run):
     path: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint",
-            callback=options.writable,
-            help="Save the model here, and go on from here if there is one already.",
+            "--checkpoint", callback=options.writable, help="Save here, and go on from here."
         ),
     ] = None
-    every: Annotated[
-        int, typer.Option(min=1, help="Number of lines from one checkpoint to the next.")
-    ] = 1000
+    every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
 
     def run(self) -> None:
         path, record = self.path, dict[str, Any]()

@@ -59,20 +59,13 @@ STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads
 Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}.")]
 File = Annotated[
     str,
-    typer.Argument(
-        help="csv, libsvm, JSON lines or (with pyarrow) parquet, compressed by gzip or not; - is "
-        "standard input."
-    ),
+    typer.Argument(help="csv, libsvm, JSON lines or parquet, also in gzip; - is standard input."),
 ]
 Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        callback=_character, help="Separator of csv, or tab. [default: as the header tells]"
-    ),
+    str | None, typer.Option(callback=_character, help="Separator of csv, or tab. [default: found]")
 ]
 Features = Annotated[
-    str | None,
-    typer.Option(callback=_names, help="Names of columns to learn, with commas. [default: all]"),
+    str | None, typer.Option(callback=_names, help="Columns to learn, with commas. [default: all]")
 ]
 Ignored = Annotated[
     str | None,
@@ -83,14 +76,13 @@ OnErrorOption = Annotated[
     OnError, typer.Option(help="Stop at a bad line, or skip it: answer with its error and number.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
-LABEL = "Name of the label in csv and JSON lines: numbers or texts, of any number of classes."
-Target = Annotated[str | None, typer.Option(help=LABEL)]
+Target = Annotated[str | None, typer.Option(help="Name of the label in csv and JSON lines.")]
 Budget = Annotated[int, typer.Option(min=1, max=10**8, help="Number of support vectors.")]
 Gamma = Annotated[
     float | None,
     typer.Option(
         help="Width of the RBF kernel, for values as they are and none missing. [default: as "
-        "published, else learned, with a scale for each feature; in certify 1 / features]"
+        "published, else learned; in certify 1 / features]"
     ),
 ]
 DEFAULT_MODEL = "mnemotron"

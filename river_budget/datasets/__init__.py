@@ -1,6 +1,6 @@
 """The public data sets of the papers, from their publishers.
 
-They are the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget),
+The papers are the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget),
 the [Projectron](https://doi.org/10.1145/1390156.1390247) and the
 [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
 
