@@ -6,7 +6,6 @@ It needs quixstreams, which the extra `quix` installs.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 from quixstreams import message_context
@@ -17,7 +16,7 @@ from quixstreams.utils import json
 from river_budget.keyed.cache import ModelCache
 from river_budget.keyed.learner import Event, KeyedLearner, Prediction
 
-__all__ = ["apply", "event_of"]
+__all__ = ["apply"]
 
 # The name of the state of a key in the store.
 NAME = "model"
@@ -30,35 +29,13 @@ MAGIC = b"river_budget:"
 BROKEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
-def event_of(value: Any, key: Any) -> Event:
-    """Return the event of a message like `{"seq": 3, "x": {"a": 1.0}, "y": true}`.
-
-    The value is JSON in bytes or already deserialized; all but `seq` may be missing or None. A key in
-    bytes is UTF-8. Raises ValueError if the message is not an object.
-
-    Examples
-    --------
-    >>> from river_budget.keyed import quix
-    >>> quix.event_of(b'{"seq": 3, "x": {"a": 1.0}}', b"ann")
-    Event(key='ann', seq=3, x={'a': 1.0}, y=None, arms=None)
-    """
-    if isinstance(key, bytes):
-        key = key.decode()
-    if isinstance(value, bytes):
-        value = json.loads(value)
-    if not isinstance(value, dict):
-        raise ValueError(f"the message is {value!r}: expected an object with seq, x and y")
-    seq: Any = value.get("seq")  # The learner refuses what is no number.
-    return Event(key, seq, value.get("x"), value.get("y"), value.get("arms"))
-
-
 def apply(
-    sdf: StreamingDataFrame,
-    learner: KeyedLearner,
-    event: Callable[[Any, Any], Event] = event_of,
-    max_live: int = 10_000,
+    sdf: StreamingDataFrame, learner: KeyedLearner, max_live: int = 10_000
 ) -> StreamingDataFrame:
     """Predict, then learn, the messages of a stream with one model for each key.
+
+    A message is an object like `{"seq": 3, "x": {"a": 1.0}, "y": true}`, as JSON in bytes or
+    already deserialized, where all but `seq` may be missing or None. A key in bytes is UTF-8.
 
     Each result is a dict: the fields of `Prediction`, or the key and an `error`. A refused message
     changes no model and does not stop the stream. So that this holds for messages that cannot be
@@ -70,8 +47,6 @@ def apply(
     ----------
     sdf, learner
         The stream, of which the key of a message selects its model, and what learns it.
-    event
-        Returns the event of a message's value and key; raises an error if there is none.
     max_live
         Largest number of live models for each partition.
 
@@ -87,12 +62,23 @@ def apply(
         try:
             if key is None:
                 raise ValueError("the message has no key")
-            return models.advance(event(value, key))._asdict()
+            return models.advance(_event_of(value, key))._asdict()
         except BROKEN as error:
             name = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
             return {"key": name, "error": str(error) or repr(error)}
 
     return sdf.apply(advance, stateful=True, metadata=True)
+
+
+def _event_of(value: Any, key: Any) -> Event:
+    if isinstance(key, bytes):
+        key = key.decode()
+    if isinstance(value, bytes):
+        value = json.loads(value)
+    if not isinstance(value, dict):
+        raise ValueError(f"the message is {value!r}: expected an object with seq, x and y")
+    seq: Any = value.get("seq")  # The learner refuses what is no number.
+    return Event(key, seq, value.get("x"), value.get("y"), value.get("arms"))
 
 
 class _Partition(ModelCache):

@@ -191,7 +191,7 @@ def test_a_message_that_cannot_be_decoded_is_answered_and_does_not_stop_the_work
     good = [("ann", {"seq": t, "x": {"a": t % 2}, "y": t % 2 == 0}) for t in range(6)]
     bad = [(key, value) for key, value, _ in REFUSED + UNDECODABLE]
     results = serve(forgetrons(), [*good[:4], *bad, *good[4:]])
-    events = [quix.event_of(value, key) for key, value in good]
+    events = [keyed.Event(key, **value) for key, value in good]
     expected = [p._asdict() for p in keyed.run_local(events, forgetrons())]
     assert [result for result in results if "error" not in result] == expected
     errors = by_key([result for result in results if "error" in result])
@@ -203,7 +203,9 @@ def test_a_message_that_cannot_be_decoded_is_answered_and_does_not_stop_the_work
 
 def test_a_key_has_the_same_state_whoever_decodes_it():
     event = {"seq": 3, "x": {"a": 1.0}, "y": True}
-    assert quix.event_of(json.dumps(event).encode(), "änn".encode()) == quix.event_of(event, "änn")
+    assert quix._event_of(json.dumps(event).encode(), "änn".encode()) == quix._event_of(
+        event, "änn"
+    )
 
 
 def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):
