@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._checks import warn
-from river_budget.kernels.base import LARGEST, Category, Features, with_categories
+from river_budget.kernels.base import LARGEST, Category, Features
 
 # The length of the longest text in a message.
 LONG = 480
@@ -147,12 +147,10 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
     under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
         return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
-    x = {
-        name: value
-        for name, value in with_categories(dict(x)).items()
-        if not (takes_unknown and is_unknown(value))
-    }
+    numbers = {}
     for name, value in x.items():
+        if isinstance(value, str) or (takes_unknown and is_unknown(value)):
+            continue
         if is_unknown(value):
             return ValueError(
                 f"{_valued(name, value)}, which is unknown: leave out gamma, so that the mean of "
@@ -161,11 +159,12 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
             )
         if not (is_array(value) or _is_finite(value)):
             return ValueError(f"{_valued(name, value)}: expected a finite number or a text")
-    if any(map(is_array, x.values())):
+        numbers[name] = value
+    if any(map(is_array, numbers.values())):
         return ValueError(f"the values of the example are too large{under}")
-    if not x:
-        return ValueError(f"k(x, x) is too large for an example without features{under}")
-    name, value = max(x.items(), key=lambda item: abs(item[1]))
+    if not numbers:
+        return ValueError(f"k(x, x) is too large for an example without numbers{under}")
+    name, value = max(numbers.items(), key=lambda item: abs(item[1]))
     limit = f"k(x, x) or the norm of x exceeds {LARGEST:g}"
     return ValueError(f"{_valued(name, value)}, which is too large: {limit}{under}")
 

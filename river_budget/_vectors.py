@@ -20,16 +20,16 @@ Vector = tuple[list[Any], bytes, dict[Any, NDArray[Any]] | None]
 
 def state_of(vectors: Sequence[Vector]) -> State:
     """Return vectors as plain values and arrays."""
-    names = list(dict.fromkeys(name for own, _, _ in vectors for name in own))
-    places = {name: i for i, name in enumerate(names)}
+    places: dict[Any, int] = {}
+    of_values = [places.setdefault(name, len(places)) for own, _, _ in vectors for name in own]
     arrays: dict[Any, dict[int, NDArray[Any]]] = {}
     for slot, (_, _, own) in enumerate(vectors):
         for name, array in (own or {}).items():
             arrays.setdefault(name, {})[slot] = array
     return {
-        "names": tuple(names),
+        "names": tuple(places),
         "sizes": np.array([len(own) for own, _, _ in vectors], np.int64),
-        "places": np.array([places[name] for own, _, _ in vectors for name in own], np.int64),
+        "places": np.array(of_values, np.int64),
         "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
         # Of each name, the slots that have an array, and their arrays (slots, elements).
         "arrays": {

@@ -895,7 +895,7 @@ def test_names_of_an_additive_kernel_are_a_tuple_of_different_ones(names):
     [
         (rb.RBF(gamma=1.0), {"a": 1.0, "b": -1e80}, r"'b' has the value -1e\+80, which is too l"),
         (rb.Polynomial(degree=9), {"a": 1e20}, r"exceeds 1e\+150 under Polynomial"),
-        (rb.Polynomial(coef0=1e60), {}, "too large for an example without features"),
+        (rb.Polynomial(coef0=1e60), {}, "too large for an example without numbers"),
     ],
 )
 def test_what_is_too_large_is_refused(kernel, x, message):
