@@ -30,6 +30,7 @@ cdef struct Inner:                    # an inner statistic that kernels share
     bint is_scaled, reads_all
     Py_ssize_t leader                 # the first of its kernels
     double gamma, n_names             # the largest gamma of its kernels
+    double factor                     # of weights: gamma in a sum of rationals, else 1
     double *statistics                # of the numbers of each vector alone (capacity,)
     double *of_matrices               # inverse scales of the arrays by names (n_matrices,)
 

@@ -477,13 +477,14 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             self.n_inner += 1
             inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
             inner.reads_all, inner.n_names, inner.gamma = reads_all, spec.n_names, spec.gamma
+            inner.factor = 1.0
         inner.gamma = max(inner.gamma, spec.gamma)
         if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
             arrays = [a for name, a in self.matrices.place_of.items() if name in kernel.known]
             inner.n_names = spec.n_names - len(arrays)
             n_terms = inner.n_names + sum([self.matrices.all[a].size for a in arrays])
             spec.gamma *= n_terms / spec.n_names
-            spec.n_names, inner.gamma = n_terms, spec.gamma
+            spec.n_names, inner.factor = n_terms, spec.gamma
     n_of_all = 4 * self.n_inner + self.matrices.n_elements
     memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
     rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
@@ -534,8 +535,13 @@ cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
 
 
 cdef inline double size(Inner *inner, double v) noexcept nogil:
-    """Return a difference as a term of a distance; the weight of a term, given an inverse scale."""
+    """Return a difference as a term of a distance."""
     return fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+
+
+cdef inline double weight(Inner *inner, double scale) noexcept nogil:
+    """Return the weight of the terms of a feature, given its inverse scale."""
+    return inner.factor * size(inner, scale)
 
 
 # Memory.
@@ -670,7 +676,7 @@ cdef int set_elements(Store self) except -1:
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
             own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            self.point.extra[g] += size(&self.inners[g], scale_of(self, g, name)) * own
+            self.point.extra[g] += weight(&self.inners[g], scale_of(self, g, name)) * own
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
@@ -907,10 +913,10 @@ cdef void measure(Store self, Point *p) noexcept nogil:
         inner, scales = &self.inners[g], p.scales + g * self.room
         squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
         for i in range(n):
-            v, w = size(inner, p.values[p.nonzero[i]]), size(inner, scales[p.nonzero[i]])
+            v, w = size(inner, p.values[p.nonzero[i]]), weight(inner, scales[p.nonzero[i]])
             squares += v if w != 0.0 else 0.0
             if inner.statistic == SUM_OF_RATIONALS:
-                total += 1.0 / (1.0 + inner.gamma * w * v) - 1.0
+                total += 1.0 / (1.0 + w * v) - 1.0
             else:
                 total += w * v
         p.sizes[g], p.own[g] = squares, total
@@ -919,7 +925,7 @@ cdef void measure(Store self, Point *p) noexcept nogil:
             sum, matrix = 0.0, &self.matrices.all[a]
             for j in range(matrix.start, matrix.start + matrix.size):
                 sum += size(inner, p.elements[j])
-            total += size(inner, inner.of_matrices[a]) * sum
+            total += weight(inner, inner.of_matrices[a]) * sum
         p.whole[g] = total
 
 
@@ -981,7 +987,7 @@ cdef object squared_distances(Store self, Point *p):
     """Return squared distances of features as the first kernel reads and scales them (n,)."""
     cdef Inner inner = self.inners[0]
     cdef double[::1] row = np.zeros(self.n + 8)
-    inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+    inner.statistic, inner.gamma, inner.factor = SQUARED_DISTANCE, 1.0, 1.0
     if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
         numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
     else:
@@ -996,7 +1002,6 @@ cdef int numbers_row(
     """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
     cdef const double *scales = p.scales + g * self.room
     cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
-    cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
     cdef Feature *feature
     if (
         inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
@@ -1014,7 +1019,7 @@ cdef int numbers_row(
             else:
                 n_listed += feature.length != 0
         self.terms[k] = p.values[j]
-        self.weights[k] = factor * size(inner, scales[j])
+        self.weights[k] = weight(inner, scales[j])
         n_nonzero += p.values[j] != 0.0
         k += 1
     if n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
@@ -1049,10 +1054,10 @@ cdef int sparse_row(
         if scales[j] != 0.0 and p.rows[j] >= 0:
             feature = &self.features.rows[p.rows[j]]
             if feature.column != NULL:
-                v, w = p.values[j], size(inner, scales[j])
+                v, w = p.values[j], weight(inner, scales[j])
                 self.columns_of[k] = feature.column
                 self.terms[k] = v * w if is_product else v
-                self.weights[k] = inner.gamma * w if is_rational else w
+                self.weights[k] = w
                 k += 1
     loops.overlaps[inner.statistic](self.terms, self.weights, self.columns_of, k, n, row)
     for i in range(p.n_nonzero):
@@ -1071,7 +1076,7 @@ cdef void add_listed(
     """Add what a feature adds to inner statistics, if its values are in a list."""
     cdef Py_ssize_t slot
     cdef int32_t e
-    cdef double s, d, w = size(inner, scale), y = inner.gamma * w
+    cdef double s, d, w = weight(inner, scale)
     for e in range(feature.length if feature.column == NULL else 0):
         slot, s = feature.entries[e].slot, feature.entries[e].value
         d = v - s
@@ -1080,8 +1085,8 @@ cdef void add_listed(
         elif inner.statistic == MANHATTAN_DISTANCE:
             row[slot] += w * ((fabs(d) - fabs(v)) - fabs(s))
         else:
-            d = 1.0 / (1.0 + y * d * d) - 1.0 / (1.0 + y * v * v)
-            row[slot] += d + (1.0 - 1.0 / (1.0 + y * s * s))
+            d = 1.0 / (1.0 + w * d * d) - 1.0 / (1.0 + w * v * v)
+            row[slot] += d + (1.0 - 1.0 / (1.0 + w * s * s))
 
 
 cdef int exact_row(
@@ -1119,7 +1124,7 @@ cdef void add_feature(
     Inner *inner, double v, double scale, const double *values, Py_ssize_t n, double *row
 ) noexcept nogil:
     cdef Py_ssize_t i
-    cdef double w = size(inner, scale)
+    cdef double w = weight(inner, scale)
     for i in range(n):
         row[i] += w * size(inner, v - values[i])
 
@@ -1130,9 +1135,7 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
     cdef double w
     cdef Matrix *matrix
     for a in range(self.matrices.n):
-        w, matrix = size(inner, inner.of_matrices[a]), &self.matrices.all[a]
-        if inner.statistic == SUM_OF_RATIONALS:
-            w *= inner.gamma
+        w, matrix = weight(inner, inner.of_matrices[a]), &self.matrices.all[a]
         if w != 0.0:
             loops.add_arrays[not self.matrices.is_float][inner.statistic](
                 w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
