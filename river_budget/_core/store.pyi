@@ -29,7 +29,7 @@ class Store:
         """The kernels; parameters left open are set from the first example that is put."""
     @property
     def names(self) -> Collection[Any]:
-        """The names that some vector has."""
+        """The names of the numbers and arrays that some vector has."""
     @property
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
@@ -53,7 +53,3 @@ class Store:
     def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
         """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...
-    # Transactions; see Expansion.
-    def save(self, slot: int) -> Any:
-        """Return what `undo` needs to take back a later `put` into a slot (n: a new one)."""
-    def undo(self, saved: Any) -> None: ...

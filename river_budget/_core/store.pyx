@@ -249,8 +249,6 @@ cdef class Store:
         store.means = self.means
         return store
 
-    # Transactions.
-
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
@@ -296,8 +294,6 @@ cdef class Store:
 
     @property
     def names(self):
-        if self.objects is not None and not self.n_inner:
-            return dict.fromkeys(name for x in self.objects for name in x).keys()
         with self:
             numbers = [name for name in self.features.index if self.has_name(name)]
         return dict.fromkeys([*numbers, *self.matrices.place_of]).keys()

@@ -379,8 +379,6 @@ def test_names_are_in_the_order_in_which_they_came_so_that_states_are_reproducib
     first, second = dict.fromkeys(names[:20], 1.0), dict.fromkeys(names[10:], 1.0)
     store = filled(rb.RBF(gamma=1.0), [first, second | {"array": np.ones(3)}])
     assert list(store.names) == [*names, "array"]
-    called = filled(rb.FunctionKernel(lambda x, z: 1.0), [first, second])
-    assert list(called.names) == names
 
 
 def test_memory_stays_where_it_was_when_names_never_repeat():
