@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from river_budget._arrays import padded
 
@@ -199,6 +199,13 @@ cdef class Features:
     cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
         cdef Py_ssize_t j
         cdef Feature *feature
+        for j in range(layout.m):
+            self.set_value(layout.rows[j], slot, values[j])
+        if (
+            old is not None and old.m == layout.m
+            and not memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t))
+        ):
+            return 0
         self.mark += 1
         self.version += 1
         for j in range(layout.m):
@@ -206,7 +213,6 @@ cdef class Features:
             self.n_used += feature.count == 0
             feature.mark = self.mark
             feature.count += 1
-            self.set_value(layout.rows[j], slot, values[j])
         for j in range(old.m if old is not None else 0):
             feature = &self.rows[old.rows[j]]
             feature.count -= 1

@@ -195,25 +195,19 @@ cdef class Store:
     # Changes of vectors.
 
     cpdef int put(self, Py_ssize_t slot) except -1 nogil:
-        cdef Py_ssize_t j
         self.begin()
         try:
             if not 0 <= slot <= self.n:
                 with gil:
                     raise IndexError(f"slot {slot} cannot be filled: there are {self.n}")
-            if self.n_inserted == 0:
-                with gil:
-                    resolve(self)
             self.has_rows = False
             self.stamp += 1
-            if fits(self, slot):
-                for j in range(self.point.m):
-                    self.features.set_value(self.point.rows[j], slot, self.point.values[j])
-            else:
-                with gil:
-                    self.reserve()
-                    values = (<const char *> self.point.values)[: self.layout.m * sizeof(double)]
-                    store(self, (self.layout, values, self.arrays, self.snapshot), slot)
+            with gil:
+                if self.n_inserted == 0:
+                    resolve(self)
+                self.reserve()
+                store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
+                if not has_found(self):
                     find_rows(self)
             set_statistics(self, slot, &self.point)
             self.inserted[slot] = self.n_inserted
@@ -1169,17 +1163,6 @@ cdef PyObject *layout_of(Store self, Py_ssize_t slot) noexcept nogil:
 
 # Vectors.
 
-cdef bint fits(Store self, Py_ssize_t slot) noexcept nogil:
-    """Return whether the example has the names of the vector in a slot, and numbers only."""
-    if self.arrays is not None or self.objects is not None or self.matrices.n or slot == self.n:
-        return False
-    cdef PyObject *layout = layout_of(self, slot)
-    return (
-        has_found(self) and self.point.m == (<Layout> layout).m
-        and not memcmp(self.point.rows, (<Layout> layout).rows, self.point.m * sizeof(int32_t))
-    )
-
-
 cdef int resolve(Store self) except -1:
     """Set the parameters that kernels leave open."""
     cdef list names = list(self.layout.names if self.snapshot is None else self.snapshot)
@@ -1194,20 +1177,21 @@ cdef int resolve(Store self) except -1:
         set_kernels(self, kernels)
 
 
-cdef int store(Store self, tuple vector, Py_ssize_t slot) except -1:
+cdef int store(
+    Store self, Layout layout, const double *values, dict arrays, dict own, Py_ssize_t slot
+) except -1:
     """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
-    cdef Layout layout = vector[0]
-    cdef const double *values = <const double *> PyBytes_AS_STRING(vector[1])
+    cdef Layout old = self.layouts[slot] if slot < self.n else None
     if slot == self.capacity:
         set_capacity(self, max(<Py_ssize_t> LANES, 2 * self.capacity))
-    if slot == self.n:
+    if old is None:
         self.n += 1
         self.features.set_n(self.n)
-    self.features.replace(layout, values, self.layouts[slot] if slot < len(self.layouts) else None, slot)
-    self.layouts[slot:slot + 1] = [layout]
+        self.layouts.append(layout)
+    self.features.replace(layout, values, old, slot)
+    self.layouts[slot] = layout
     if self.objects is not None:
-        self.objects[slot:slot + 1] = [vector[3]]
-    arrays = vector[2]
+        self.objects[slot:slot + 1] = [own]
     if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
         set_kernels(self, self.kernels)
 
@@ -1247,9 +1231,9 @@ cdef int fill(Store self, tuple given) except -1:
     self.features.clear()
     self.matrices.set_tables({})
     set_kernels(self, self.kernels)
-    for slot in range(len(vectors)):
-        look_up(self, vectors[slot][0], True)
-        store(self, vectors[slot], slot)
+    for slot, (layout, values, arrays, own) in enumerate(vectors):
+        look_up(self, layout, True)
+        store(self, layout, <const double *> PyBytes_AS_STRING(values), arrays, own, slot)
         load(self, slot)
         set_statistics(self, slot, &self.other)
     order_of(self)[: self.n] = inserted
