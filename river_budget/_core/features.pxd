@@ -48,11 +48,8 @@ cdef class Features:
     cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows.
     cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
-    # Forget all vectors. The capacity stays.
+    # Forget all vectors and names. The capacity stays.
     cdef int clear(self) except -1
-    # Forget names that no vector has, given the layouts of all vectors. Names may run Python code,
-    # which may raise, before the first change.
-    cdef int tidy(self, list layouts) except -1
     cdef size_t n_bytes(self)
 
 

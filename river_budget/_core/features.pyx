@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from river_budget._arrays import padded
 
@@ -133,6 +133,7 @@ cdef class Features:
         for r in range(self.n_rows):
             release(&self.rows[r])
         self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
+        self.set_room(0)
         self.version += 1
         self.epoch += 1
 
@@ -220,36 +221,8 @@ cdef class Features:
             if feature.mark != self.mark:
                 self.set_value(old.rows[j], slot, 0.0)
 
-    cdef int tidy(self, list layouts) except -1:
-        cdef Layout layout
-        cdef Feature feature
-        cdef Py_ssize_t r, j, n = 0
-        cdef int32_t[::1] places = np.empty(self.n_rows, np.int32)
-        names = [name for name, r in self.index.items() if self.rows[r].count]
-        index = {name: r for r, name in enumerate(names)}
-        for r in range(self.n_rows):
-            feature = self.rows[r]
-            if feature.count == 0:
-                release(&feature)
-                continue
-            places[r], self.rows[n] = <int32_t> n, feature
-            memmove(
-                self.scales + n * self.n_scales, self.scales + r * self.n_scales,
-                self.n_scales * sizeof(double),
-            )
-            n += 1
-        self.index, self.n_rows = index, n
-        self.version += 1
-        self.epoch += 1
-        for layout in layouts:
-            if layout.epoch != self.epoch:
-                for j in range(layout.m):
-                    layout.rows[j] = places[layout.rows[j]]
-                layout.epoch = self.epoch
-        self.set_room(n)
-
     cdef size_t n_bytes(self):
-        cdef size_t total = self.room * (sizeof(Feature) + self.n_scales * sizeof(double))
+        cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))
         cdef Py_ssize_t r
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:

@@ -360,7 +360,8 @@ cdef class Store:
     def nbytes(self):
         cdef Layout layout
         with self:
-            self.features.tidy(self.layouts)
+            if self.features.n_rows > self.features.n_used:
+                tidy(self)
         index = self.features.index
         parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for layout in self.layouts:
@@ -705,7 +706,7 @@ cdef int admit(Store self) except -1 nogil:
     else:
         with gil:
             if self.features.n_rows > 2 * self.features.n_used + MOST_UNUSED:
-                self.features.tidy(self.layouts)
+                tidy(self)
             find_rows(self)
     if not is_valid(self):
         with gil:
@@ -1239,6 +1240,15 @@ cdef int fill(Store self, tuple given) except -1:
     order_of(self)[: self.n] = inserted
     self.has_rows = False
     self.stamp += 1
+
+
+cdef int tidy(Store self) except -1:
+    """Forget names that no vector has. The rows of the example stay."""
+    kept = self.has_rows, self.stamp
+    # The code of names may raise, before the first change.
+    dict.fromkeys([name for name in self.features.index if self.has_name(name)])
+    set_vectors(self, vectors_at(self, range(self.n)), self.insertion_order)
+    self.has_rows, self.stamp = kept
 
 
 cdef int take_back(Store self, tuple saved) except -1:
