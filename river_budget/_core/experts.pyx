@@ -173,7 +173,7 @@ cdef class Rehearsal:
         with gil:
             try:
                 self.store.evaluate_like(store)
-                self.store.reserve()
+                self.store.reserve(self.slot_for(label))
                 self.is_taken = True
             except ValueError:  # a feature is an array of another length, or a number, in an exemplar
                 pass
@@ -194,12 +194,15 @@ cdef class Rehearsal:
 
     cdef int keep(self, Py_ssize_t label) except -1 nogil:
         """Store what `take` has taken as the newer exemplar of a label."""
-        cdef Py_ssize_t place
+        cdef Py_ssize_t slot = self.slot_for(label)
         known = &self.labels[label, 0]
         if self.is_taken:
-            place = known[OLDER] if known[OLDER] > 0 else self.store.n + 1
-            self.store.put(place - 1)
-            known[OLDER], known[NEWER] = known[NEWER], place
+            self.store.put(slot)
+            known[OLDER], known[NEWER] = known[NEWER], slot + 1
+
+    cdef Py_ssize_t slot_for(self, Py_ssize_t label) noexcept nogil:
+        """Return the slot of a new exemplar of a label: that of the older one, or a new one."""
+        return self.labels[label, OLDER] - 1 if self.labels[label, OLDER] > 0 else self.store.n
 
     cdef void count(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """End the round of a label."""
@@ -412,7 +415,7 @@ cdef class Experts(Engine):
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
             with gil:
-                self.store.reserve()
+                self.store.reserve(slot)
         if self.archive is not None:
             self.archive.forecast()
             due = self.archive.learn(label, weight, threshold)

@@ -38,8 +38,6 @@ cdef class Features:
 
     # Make room for feature rows.
     cdef int set_room(self, Py_ssize_t room) except -1
-    # Make room for more slots.
-    cdef int extend(self, Py_ssize_t capacity) except -1
     # Tell of another number of vectors.
     cdef int set_n(self, Py_ssize_t n) except -1
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
@@ -48,8 +46,8 @@ cdef class Features:
     cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows.
     cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
-    # Forget all vectors and names. The capacity stays.
-    cdef int clear(self) except -1
+    # Forget all vectors and names, and take another capacity.
+    cdef int clear(self, Py_ssize_t capacity) except -1
     cdef size_t n_bytes(self)
 
 
@@ -66,14 +64,14 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     cdef bint is_float
     cdef dict tables                  # name -> values, and whether a slot has them (capacity,)
 
-    cdef int extend(self, Py_ssize_t capacity) except -1
+    # Forget all arrays, and take another capacity.
+    cdef int clear(self, Py_ssize_t capacity) except -1
     # Set the arrays of a slot, and return whether matrices have come or gone.
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
     # Copy them as doubles, one after another; zeros for those that are absent.
     cdef int load(self, Py_ssize_t slot, double *elements) except -1
-    # Take other matrices of the same capacity.
     cdef int set_tables(self, dict tables) except -1
 
 

@@ -10,8 +10,6 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._arrays import padded
-
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
@@ -119,7 +117,7 @@ cdef void release(Feature *feature) noexcept:
 cdef class Features:
 
     def __cinit__(self):
-        self.clear()
+        self.clear(0)
 
     def __dealloc__(self):
         cdef Py_ssize_t r
@@ -128,11 +126,11 @@ cdef class Features:
         free(self.rows)
         free(self.scales)
 
-    cdef int clear(self) except -1:
+    cdef int clear(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t r
         for r in range(self.n_rows):
             release(&self.rows[r])
-        self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
+        self.n_rows, self.n_used, self.n, self.capacity, self.index = 0, 0, 0, capacity, {}
         self.set_room(0)
         self.version += 1
         self.epoch += 1
@@ -143,17 +141,6 @@ cdef class Features:
         reallocate(<void **> &self.rows, room * sizeof(Feature))
         reallocate(<void **> &self.scales, room * self.n_scales * sizeof(double))
         self.room = room
-
-    cdef int extend(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t r
-        cdef double *column
-        for r in range(self.n_rows):
-            if self.rows[r].column != NULL:
-                column = new_column(capacity)
-                memcpy(column, self.rows[r].column, self.capacity * sizeof(double))
-                free_column(self.rows[r].column)
-                self.rows[r].column = column
-        self.capacity = capacity
 
     cdef int set_n(self, Py_ssize_t n) except -1:
         cdef Py_ssize_t r, before = self.n
@@ -241,13 +228,8 @@ cdef class Matrices:
     def __dealloc__(self):
         free(self.all)
 
-    cdef int extend(self, Py_ssize_t capacity) except -1:
-        tables = {}
-        for name, (values, present) in self.tables.items():
-            extended = zero_matrix((capacity, values.shape[1]), self.dtype)
-            extended[: self.capacity] = values
-            tables[name] = extended, padded(present, capacity)
-        self.set_tables(tables)
+    cdef int clear(self, Py_ssize_t capacity) except -1:
+        self.set_tables({})
         self.capacity = capacity
 
     cdef int set_tables(self, dict tables) except -1:

@@ -205,7 +205,7 @@ cdef class Store:
             with gil:
                 if self.n_inserted == 0:
                     resolve(self)
-                self.reserve()
+                self.reserve(slot)
                 store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
                 if not has_found(self):
                     find_rows(self)
@@ -215,7 +215,9 @@ cdef class Store:
         finally:
             self.is_busy = False
 
-    cdef int reserve(self) except -1:
+    cdef int reserve(self, Py_ssize_t slot) except -1:
+        if slot == self.capacity:
+            rebuild(self, slot + 1)
         look_up(self, self.layout, True)
 
     def remove(self, slots):
@@ -225,7 +227,7 @@ cdef class Store:
                 self.check_slot(slot)
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
             rows = self.by_slot[: self.n_kernels, kept]
-            set_vectors(self, vectors_at(self, kept), order_of(self)[kept])
+            set_vectors(self, vectors_at(self, kept), order_of(self)[kept], self.capacity)
             self.by_slot[: self.n_kernels] = 0.0
             self.by_slot[: self.n_kernels, : self.n] = rows
         return kept
@@ -361,7 +363,7 @@ cdef class Store:
         cdef Layout layout
         with self:
             if self.features.n_rows > self.features.n_used:
-                tidy(self)
+                rebuild(self, self.capacity)
         index = self.features.index
         parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for layout in self.layouts:
@@ -387,7 +389,7 @@ cdef class Store:
     def __setstate__(self, state):
         vectors, inserted, self.n_inserted, factors, pooled, self.means = state
         self.rescale(self.kernels, factors, pooled)
-        set_vectors(self, vectors, inserted)
+        set_vectors(self, vectors, inserted, len(vectors))
 
     def state(self):
         for kernel in self.kernels:
@@ -569,10 +571,7 @@ cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
         self.z[i].norms = NULL
     for place, i in enumerate(with_norms, n_tables):
         self.z[i].norms = &memory[place, 0]
-    if capacity > self.capacity:
-        self.features.extend(capacity)
-        self.matrices.extend(capacity)
-        self.capacity = capacity
+    self.capacity = capacity
 
 
 cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_elements) noexcept:
@@ -706,7 +705,7 @@ cdef int admit(Store self) except -1 nogil:
     else:
         with gil:
             if self.features.n_rows > 2 * self.features.n_used + MOST_UNUSED:
-                tidy(self)
+                rebuild(self, self.capacity)
             find_rows(self)
     if not is_valid(self):
         with gil:
@@ -1183,8 +1182,6 @@ cdef int store(
 ) except -1:
     """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
     cdef Layout old = self.layouts[slot] if slot < self.n else None
-    if slot == self.capacity:
-        set_capacity(self, max(<Py_ssize_t> LANES, 2 * self.capacity))
     if old is None:
         self.n += 1
         self.features.set_n(self.n)
@@ -1218,19 +1215,22 @@ cdef object order_of(Store self):
     return self.by_slot[2 * self.n_kernels + 1].view(np.int64)
 
 
-cdef int set_vectors(Store self, list vectors, inserted) except -1:
-    """Store other vectors and their insertion order, in new tables."""
-    ensure(fill, self, (vectors, inserted))
+cdef int set_vectors(Store self, list vectors, inserted, Py_ssize_t n_slots) except -1:
+    """Store other vectors and their insertion order, in new tables with at least so many slots."""
+    ensure(fill, self, (vectors, inserted, n_slots))
 
 
 cdef int fill(Store self, tuple given) except -1:
-    cdef Py_ssize_t slot
+    cdef Py_ssize_t slot, n_slots, capacity = self.capacity
     cdef list vectors
-    vectors, inserted = given
+    vectors, inserted, n_slots = given
+    while capacity < n_slots:
+        capacity = max(<Py_ssize_t> LANES, 2 * capacity)
+    set_capacity(self, capacity)
     self.objects = None if self.objects is None else []
     self.n, self.layouts = 0, []
-    self.features.clear()
-    self.matrices.set_tables({})
+    self.features.clear(capacity)
+    self.matrices.clear(capacity)
     set_kernels(self, self.kernels)
     for slot, (layout, values, arrays, own) in enumerate(vectors):
         look_up(self, layout, True)
@@ -1242,12 +1242,12 @@ cdef int fill(Store self, tuple given) except -1:
     self.stamp += 1
 
 
-cdef int tidy(Store self) except -1:
-    """Forget names that no vector has. The rows of the example stay."""
+cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
+    """Make room for vectors, and forget names that none has. The rows of the example stay."""
     kept = self.has_rows, self.stamp
     # The code of names may raise, before the first change.
     dict.fromkeys([name for name in self.features.index if self.has_name(name)])
-    set_vectors(self, vectors_at(self, range(self.n)), self.insertion_order)
+    set_vectors(self, vectors_at(self, range(self.n)), self.insertion_order, n_slots)
     self.has_rows, self.stamp = kept
 
 
@@ -1257,7 +1257,7 @@ cdef int take_back(Store self, tuple saved) except -1:
         vectors, order = vectors_at(self, range(self.n)), self.insertion_order.tolist()
         vectors[slot : slot + 1] = [] if vector is None else [vector]
         order[slot : slot + 1] = [] if vector is None else [inserted]
-        set_vectors(self, vectors, order)
+        set_vectors(self, vectors, order, len(vectors))
         self.n_inserted = n_inserted
         if self.kernels != kernels:
             set_kernels(self, kernels)
