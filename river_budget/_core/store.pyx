@@ -348,15 +348,24 @@ cdef class Store:
         return np.array([self.self_value_of(slot, kernel) for slot in range(self.n)], np.float64)
 
     def distances(self, slot=None):
+        cdef Inner inner = self.inners[0]
+        cdef Point *p = &self.point if slot is None else &self.other
+        cdef double[::1] row = np.zeros(self.n + 8)
         if self.z[0].inner < 0:  # in feature space
             return self.self_values() - 2 * (self.row() if slot is None else self.row_of(slot))
+        inner.statistic, inner.gamma, inner.factor = SQUARED_DISTANCE, 1.0, 1.0
         with self:
             if slot is not None:
                 self.check_slot(slot)
                 load(self, slot)
             elif not has_found(self):
                 find_rows(self)
-            return squared_distances(self, &self.point if slot is None else &self.other)
+            if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
+                numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
+            else:
+                exact_row(self, p, &inner, 0, self.n, &row[0])
+            add_arrays(self, p, &inner, 0, &row[0])
+        return row.base[: self.n]
 
     @property
     def nbytes(self):
@@ -971,19 +980,6 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
             raw = raw_self_value(spec, p.whole[kernel.inner])
             loops.normalize(sqrt(raw), kernel.norms, n, row)
         memset(row + self.n, 0, (n - self.n) * sizeof(double))
-
-
-cdef object squared_distances(Store self, Point *p):
-    """Return squared distances of features as the first kernel reads and scales them (n,)."""
-    cdef Inner inner = self.inners[0]
-    cdef double[::1] row = np.zeros(self.n + 8)
-    inner.statistic, inner.gamma, inner.factor = SQUARED_DISTANCE, 1.0, 1.0
-    if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
-        numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
-    else:
-        exact_row(self, p, &inner, 0, self.n, &row[0])
-    add_arrays(self, p, &inner, 0, &row[0])
-    return row.base[: self.n]
 
 
 cdef int numbers_row(
