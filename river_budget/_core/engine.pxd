@@ -40,7 +40,7 @@ cdef class Engine:
     # with a call of the method of `Engine`, before the first change.
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
     # And for Python `arguments`, those of its constructor, with the store; `own_state`, all else that is
-    # learned; and `restore_own`, which an engine with its labels and vectors takes that by.
+    # learned but the numbers of rounds; and `restore_own`, which takes it when all of these are there.
 
     cpdef Py_ssize_t best(self, x) except -1
     cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1
@@ -58,4 +58,3 @@ cdef class Engine:
     ) except -1 nogil
     cdef int end_round(self, Py_ssize_t label) noexcept nogil
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil
-    cdef int restore_counts(self, state) except -1

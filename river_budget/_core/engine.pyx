@@ -220,28 +220,34 @@ cdef class Engine:
 
     # What is learned.
 
-    cdef int restore_counts(self, state) except -1:
-        """Restore the numbers of rounds and mistakes."""
+    def learned(self):
+        """Return the state without the vectors of the store."""
+        self.require_closed()
+        return {"n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes, **self.own_state()}
+
+    def restore_learned(self, state):
+        """Restore that for an engine that has its labels and vectors."""
         n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
         self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+        self.restore_own(state)
 
     def __reduce__(self):
-        learned = self.own_state(), self.n_labels, self.checked_at, self.sums
+        learned = self.learned(), self.n_labels, self.checked_at, self.sums
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
         state, n_labels, self.checked_at, self.sums = learned
         self.widen(n_labels)
-        self.restore_own(state)
+        self.restore_learned(state)
 
     def state(self):
-        return {"store": self.store.state(), **self.own_state()}
+        return {**self.learned(), "store": self.store.state()}
 
     def restore(self, state):
         """Restore an engine without vectors, which has its labels, from its state."""
         self.store.restore(state["store"])
-        self.restore_own(state)
+        self.restore_learned(state)
 
 
 class Rounds:

@@ -32,10 +32,6 @@ cdef class Expansion(Engine):
         self.scale, self.log = 1.0, []
         self.set_table(np.zeros((2, 0)))
 
-    @property
-    def arguments(self):
-        return (self.store,)
-
     # The round.
 
     def commit(self):
@@ -305,14 +301,13 @@ cdef class Expansion(Engine):
     def nbytes(self):
         return self.n_labels * (self.table.shape[1] + 1) * sizeof(double) + self.store.nbytes
 
+    @property
+    def arguments(self):
+        return self.store,
+
     def own_state(self):
-        self.require_closed()
         return {
-            "coefficients": self.rows(),
-            "scale": self.scale,
-            "n_rounds": self.n_rounds,
-            "n_mistakes": self.n_mistakes,
-            "n_weighted": self.n_weighted,
+            "coefficients": self.rows(), "scale": self.scale, "n_weighted": self.n_weighted,
             "largest_self_value": self.largest_self_value,
         }
 
@@ -322,7 +317,6 @@ cdef class Expansion(Engine):
         tolerance = ROUNDING * largest if self.n_labels > 2 else 0.0
         require(sums <= tolerance, "the coefficients of a vector must sum to 0")
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
-        self.restore_counts(state)
         self.n_weighted = count(state["n_weighted"])
         self.largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
         self.set_table(rows)

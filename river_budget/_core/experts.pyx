@@ -515,7 +515,6 @@ cdef class Experts(Engine):
             "posteriors": self.posteriors.state(self.store.n), "weights": self.learned.base.copy(),
             "repeats": None if self.repeats is None else self.repeats.state(),
             "rehearsal": self.rehearsal.state(self.store.n),
-            "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
             "n_changes": self.n_changes, "n_rebuilds": self.n_rebuilds,
         }
 
@@ -525,7 +524,6 @@ cdef class Experts(Engine):
         self.normalize()
         if self.repeats is not None:
             self.repeats.restore(state["repeats"])
-        self.restore_counts(state)
         self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
         self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 

@@ -211,7 +211,7 @@ def forged(state, *keys, value):
 )
 def test_forged_states_are_refused(keys, change, message):
     model = learned()
-    state, value = model.state(), model._f.own_state()
+    state, value = model.state(), model._f.learned()
     for key in keys:
         value = value[key]
     with np.errstate(invalid="ignore"):
