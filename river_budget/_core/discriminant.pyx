@@ -490,16 +490,14 @@ cdef class Discriminant(Engine):
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.matrix.copy(), "counts": self.counts.base.copy(),
             "beta": self.beta, "squares": self.squares, "turn": self.turn,
-            "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
             "kept": self.kept.base[:n_kept].copy(),
         }
 
     def restore_own(self, state):
         """Restore all but the store, of a model that has its labels."""
         cdef Py_ssize_t n = self.n_labels
-        n_rounds = count(state["n_rounds"])
-        is_kept = self.learns_scales and n_rounds < BUFFER
-        kept = floats(state["kept"], (n_rounds if is_kept else 0, 2))
+        is_kept = self.learns_scales and self.n_rounds < BUFFER
+        kept = floats(state["kept"], (self.n_rounds if is_kept else 0, 2))
         require(self.store.n == len(kept), "the examples that are kept are not those of the rounds")
         is_label = (kept[:, 0] >= 0) & (kept[:, 0] < n)
         require(is_label.all() and (kept[:, 1] > 0).all(), "a kept example is wrong")
@@ -522,7 +520,6 @@ cdef class Discriminant(Engine):
         self.P[places(rows, columns)] = P[rows, columns]
         self.W[:, : self.n_features] = W
         self.matrix[:], self.counts = K, counts
-        self.restore_counts(state)
         self.kept = padded(kept, BUFFER if is_kept else 0)
 
 
