@@ -71,6 +71,8 @@ FLAGS = [
     "-fno-trapping-math",
     "-Wno-psabi",
 ]
+# Modules whose rounds take as long if they are compiled for their size.
+SMALL = {SHARED, "calibration", "choices", "experts", "gram", "sums"}
 # The variables with flags of the user.
 GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")
 # If it is set, a missing compiler is an error, and none is installed.
@@ -144,8 +146,8 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
-        # No round runs what is shared, so it is compiled for its size.
-        flags = [*FLAGS, *(CHECKS if is_checked else []), *(["-Os"] if is_shared else [])]
+        size = ["-Os"] if source.stem in SMALL else []
+        flags = [*FLAGS, *(CHECKS if is_checked else []), *size]
         command = [*compiler, *flags, mapped, *link, *includes, *given, c, "-o", built]
         subprocess.run(command, cwd=root, check=True)
         # A library in use is replaced, not changed.
