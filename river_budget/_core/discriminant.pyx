@@ -24,6 +24,9 @@ from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 
 cdef extern from "symmetric.h":
+    """
+    #pragma GCC optimize("Os")  // what follows the loops of the header
+    """
     struct Loops "symmetric_loops":
         void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
         void (*column)(const void *m, long j, void *column, long n) noexcept nogil
