@@ -283,8 +283,7 @@ class RecurringConcepts(Stream):
     def __post_init__(self) -> None:
         super().__post_init__()
         n_concepts = len(self.concepts)
-        if not n_concepts:
-            raise ValueError("concepts must have at least one stream, got none")
+        _checks.check_indices("concepts", range(n_concepts), n_concepts, "stream")
         default = [(i, 1000) for i in range(n_concepts)]
         self._segments = default if self.schedule is None else list(self.schedule)
         _checks.check_indices("schedule", [i for i, _ in self._segments], n_concepts, "concept")

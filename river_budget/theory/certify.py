@@ -117,10 +117,7 @@ def certify(
       bound 133...      Projectron paper, Corollary 1
                         against norm 3.97..., hinge loss 25...
                         holds: a norm of at most 4
-                        holds: a fixed comparator
-                        holds: a kernel that does not change
-                        holds: all weights 1
-                        holds: k(x, x) <= 1
+                        holds: ...
     """
     check_count("n_points", n_points)
     if not hasattr(model, "guarantees"):
