@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, dataclass_transform
 
-from river.datasets.base import BINARY_CLF, MULTI_CLF, SyntheticDataset
+from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticDataset
 
 from river_budget import _checks
 
@@ -52,7 +52,7 @@ class Stream(SyntheticDataset):
     task = BINARY_CLF
     n_features: int | None = 2
     n_classes: int | None = 2
-    n_outputs = None
+    n_outputs: int | None = None
     sparse = False
     n_samples: Any = None
     seed: Any = None
@@ -403,7 +403,7 @@ class Router(Stream):
     {0: 0.0, 1: 0.05, 2: 0.1}
     """
 
-    task = MULTI_CLF
+    task = MO_BINARY_CLF
     n_features = 3
     n_arms: int = _count(4, "Number of arms.")
     change_at: int | None = _count(
@@ -411,6 +411,10 @@ class Router(Stream):
     )
     n_samples: int | None = _count(None, ENDLESS)
     seed: int | None = _parameter(None, SEED)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.n_outputs = self.n_arms
 
     @property
     def arms(self) -> list[int]:

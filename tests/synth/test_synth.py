@@ -241,6 +241,12 @@ def test_the_strengths_of_a_router_turn_around():
     assert list(synth.Router(n_samples=9, seed=1)) == list(synth.Router(n_samples=9, seed=1))
 
 
+def test_a_router_has_an_output_for_each_arm():
+    router = synth.Router(n_arms=3)
+    assert (router.task, router.n_outputs) == ("Multi-output binary classification", 3)
+    assert "Outputs  3" in repr(router)
+
+
 @pytest.mark.parametrize(
     ("make", "name"),
     [
