@@ -73,4 +73,7 @@ def _locked(directory: Path) -> Iterator[int | None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield handle
     finally:
+        with contextlib.suppress(OSError):
+            # Closing alone leaves it locked for a process that was forked meanwhile.
+            fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)

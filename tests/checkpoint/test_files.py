@@ -230,6 +230,28 @@ def test_writers_take_turns_and_remove_what_killed_ones_left(path, writer_in_mid
     assert os.listdir(path.parent) == [path.name]
 
 
+FORK = """
+import os, signal, sys
+import river_budget as rb
+from river_budget import checkpoint
+fsync, children = os.fsync, []
+def fork(handle):
+    children.append(os.fork())
+    if children[-1] == 0:
+        signal.alarm(60) or signal.pause()
+    os.fsync = fsync
+    fsync(handle)
+os.fsync = fork
+for _ in range(2):
+    checkpoint.save(rb.Forgetron(), sys.argv[1])
+os.kill(children[0], signal.SIGKILL)
+"""
+
+
+def test_a_process_that_is_forked_in_mid_write_keeps_no_lock(path):
+    subprocess.run([sys.executable, "-c", FORK, str(path)], check=True, timeout=60)
+
+
 def test_temporary_files_of_killed_writers_are_removed(path):
     for end in ("tmp", "old"):
         path.with_name(f".{path.name}.checkpoint.{end}").write_bytes(b"half a mod")
