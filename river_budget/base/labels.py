@@ -50,19 +50,18 @@ class Labels:
             raise ValueError(f"the label is {y!r}: expected a class")
         if label in self.column:
             return self.column[label]
-        column = n = len(self.column)
+        n = len(self.column)
         if n == self._limit:
             raise ValueError(
                 f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
             )
-        if n < 2:
-            column = 1 - next(iter(self.column.values())) if n else int(label == 1)
-        columns = {**self.column, label: column}
-        names = sorted(columns, key=columns.__getitem__) if n else [label, label]
-        columns = {name: columns[name] for name in names}
+        names = [*self.column, label]
+        if n == 1 and names[0] == 1:
+            names.reverse()
+        columns = {name: column for column, name in enumerate(names, int(n == 0 and label == 1))}
         # No interrupt comes between the two.
-        self.names, self.column = names, columns
-        return column
+        self.names, self.column = names if n else [label, label], columns
+        return columns[label]
 
     def check(self, y: Any) -> None:
         """Raise ValueError if `add` would, without registering the label."""
