@@ -2,7 +2,7 @@
 """Which vector to remove: validation examples, and their losses after each removal.
 
 In a round that updates a table, an example may be *offered*, and the incoming vector *joins*. They are
-kept beyond what is in use until `put`, `finish` or `count`, which also commit the hypothesis. Nothing of
+kept beyond what is in use until `finish` or `count`, which also commit the hypothesis. Nothing of
 an update may come after that, so there is nothing to take back.
 """
 
@@ -41,9 +41,6 @@ cdef Loops loops
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
 cdef double LARGEST_COUNT = 1e12
-
-# SciPy's function, which is slow to import.
-cdef object betainc = None
 
 
 def use_lanes(int most):
@@ -217,11 +214,6 @@ cdef class ValidationTable:
         f = self.f
         self.offer(f.store.example(), f.row, f.last_scores(), f.y.label)
 
-    def put(self, Py_ssize_t place):
-        """End a round with the example that was offered in a place, m or less."""
-        self.end(self.n, place)
-        self.take(place)
-
     def join(self, bint is_offered=False):
         """Add the example of the round as the last vector, and as an example if the vectors are these."""
         cdef Py_ssize_t c, i, m = self.m, n = self.n
@@ -270,21 +262,22 @@ cdef class ValidationTable:
         return self.f.cheapest(self.sums[: e.n])
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
-        """End a round in which a vector has joined, also in the hypothesis.
+        """End a round, also in the hypothesis.
 
-        It takes the slot of another one, or a new one for -1. An example that was offered takes a place,
-        m or less, or none for -1.
+        A vector that has joined takes the slot of another one, a new one for -1, or none for n. An example
+        that was offered takes a place, m or less, or none for -1.
         """
         cdef Py_ssize_t c, i
         self.end(slot, place)
-        if slot >= 0:
+        if 0 <= slot < self.n:
             self.add_term(slot, -self.steps[slot])
             for i in range(self.m_joined):
                 self.table[i, slot] = self.table[i, self.n]
-        for c in range(self.n_labels):
-            memcpy(&self.scores[c, 0], &self.joined[c, 0], self.m_joined * sizeof(double))
-        if self.is_own and slot != self.n:
-            place = slot if slot >= 0 else self.m
+        if slot != self.n:
+            for c in range(self.n_labels):
+                memcpy(&self.scores[c, 0], &self.joined[c, 0], self.m_joined * sizeof(double))
+            if self.is_own:
+                place = slot if slot >= 0 else self.m
         if place >= 0:
             self.take(place)
         self.n += slot < 0
@@ -328,47 +321,54 @@ cdef class ValidationTable:
 cdef class CountedTable(ValidationTable):
     """Vectors, which are the examples, and count the labels of the examples that were nearest to them."""
 
-    cdef readonly bint ranks              # whether a larger kernel value always means a smaller distance
+    cdef bint ranks                       # whether a larger kernel value always means a smaller distance
+    cdef object betainc                   # SciPy's function
 
     def __cinit__(self, *_):
+        # It is slow to import: now, so that no round waits for it.
+        from scipy.special import cython_special
+
         self.ranks = isinstance(self.f.store.kernels[0], (RBF, RationalQuadratic))
+        self.betainc = cython_special.betainc["double"]
 
-    cpdef Py_ssize_t nearest_to_example(self) except -2:
-        """Return the vector nearest to the example of the expansion; -1 if it is not known."""
+    cpdef Py_ssize_t nearest_to_example(self) except -1:
+        """Return the vector nearest to the example of the expansion."""
+        cdef Py_ssize_t nearest = -1
         require(self.f.store.n == self.n, "the table has other vectors than the hypothesis")
-        return loops.unique_largest(self.f.store.rows, self.n) if self.ranks else -1
+        if self.ranks:
+            nearest = loops.unique_largest(self.f.store.rows, self.n)
+        return nearest if nearest >= 0 else self.f.cheapest(self.f.store.distances())
 
-    def nearest(self, Py_ssize_t slot):
-        """Return the vector nearest to another one, the incoming one included; -1 if it is not known."""
+    cpdef Py_ssize_t nearest(self, Py_ssize_t slot) except -1:
+        """Return the vector nearest to another one; n is the incoming one."""
+        cdef Py_ssize_t nearest = -1
         cdef double own
-        if not self.ranks:
-            return -1
-        own, self.table[slot, slot] = self.table[slot, slot], 0.0
-        nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
-        self.table[slot, slot] = own
-        return nearest
+        if slot == self.n:
+            return self.nearest_to_example()
+        if self.ranks:
+            own, self.table[slot, slot] = self.table[slot, slot], 0.0
+            nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
+            self.table[slot, slot] = own
+        if nearest >= 0:
+            return nearest
+        distances = np.append(self.f.store.distances(slot), self.f.store.distances()[slot])
+        distances[slot] = np.inf
+        return self.f.cheapest(distances)
 
-    def count(self, Py_ssize_t slot=-1):
-        """End a round by counting its example at a vector, times the kernel value.
-
-        By default, that is the nearest one; nothing happens and False is returned if it is not known.
-        """
-        cdef Py_ssize_t c, nearest = self.nearest_to_example() if slot < 0 else slot
-        if nearest < 0:
-            return False
+    def count(self):
+        """End a round by counting its example at the nearest vector, times the kernel value."""
+        cdef Py_ssize_t c, nearest = self.nearest_to_example()
         self.reserve(self.m, self.n)
         self.f.end()
         self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.rows[nearest])
         for c in range(self.n_labels):
             self.weights[c, nearest] = NAN
-        return True
 
     def counts_of(self, slots):
         return self.counts.base.T[slots]
 
     def renew(self, double prior, posteriors):
         """Compute weights anew where they have to be, with a function for more than two labels."""
-        global betainc
         cdef Py_ssize_t i
         cdef double a, b, divisor
         if self.n_labels > 2:
@@ -376,23 +376,20 @@ cdef class CountedTable(ValidationTable):
             stale = np.flatnonzero(np.isnan(weights[:, 0]))
             weights[stale] = posteriors(self.counts_of(stale) + prior)
             return
-        if betainc is None:
-            from scipy.special import cython_special
-
-            betainc = cython_special.betainc["double"]
         for i in range(self.n + 1):
             if isnan(self.weights[0, i]):
                 a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
                 divisor = max(1.0, max(a, b) / LARGEST_COUNT)
-                self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5)
+                self.weights[1, i] = self.betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
 
-    cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t nearest=-1):
+    cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
         """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
-        cdef Py_ssize_t c, last = self.n
+        cdef Py_ssize_t c, nearest, last = self.n
         cdef double factor, largest = 0.0
         if slot < 0:
             return ValidationTable.finish(self)
+        nearest = self.nearest(slot)
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
         factor = max(0.0, self.table[nearest, slot]) / max(1.0, largest / LARGEST_COUNT)

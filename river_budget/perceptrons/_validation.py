@@ -50,7 +50,7 @@ class Reservoir(SupportVectors):
         place = self._draw()
         if place < self.most_examples:
             self.offer_example()
-            self.put(place)
+            self.finish(self.n, place)
 
     def on_mistake(self, is_full: bool) -> None:
         f, y = self.f, self.f.y
@@ -95,7 +95,7 @@ class AllExamples(SupportVectors):
 
     def on_correct(self) -> None:
         self.offer_example()
-        self.put(self.m)
+        self.finish(self.n, self.m)
 
     def on_mistake(self, is_full: bool) -> None:
         self.offer_example()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
@@ -61,8 +60,6 @@ class TightestPerceptron(ValidatedPerceptron):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._validation = CountedTable(self._f, self.budget + 1)
-        # Imported now, so that no round waits for it.
-        importlib.import_module("scipy.special")
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the posterior probability w_c of each label c at the support vector nearest to x.
@@ -89,38 +86,22 @@ class TightestPerceptron(ValidatedPerceptron):
     def _update(self, f: Expansion, y: Example) -> None:
         vectors = self._validation
         if y.margin > 0.0:
-            if not vectors.count():
-                vectors.count(f.cheapest(f.store.distances()))
+            vectors.count()
             return
         vectors.join()
         if f.n < self.budget:
             vectors.finish()
             return
         vectors.renew(self.prior, _posterior.largest)
-        r = vectors.least_loss(is_hinge=True)
-        nearest = vectors.nearest(r)
-        if nearest < 0:
-            nearest = self._nearest_to_removed(f, r)
-        vectors.finish(r, nearest)
+        vectors.finish(vectors.least_loss(is_hinge=True))
 
     def _posteriors(self, x: Features) -> list[float]:
         f, vectors = self._f, self._validation
         f.best(x)
         counts = np.zeros((1, f.n_labels))
         if f.n:
-            nearest = vectors.nearest_to_example()
-            if nearest < 0:
-                nearest = f.cheapest(f.store.distances())
-            counts[:, : vectors.n_labels] = vectors.counts_of([nearest])
+            counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest_to_example()])
         return _posterior.largest(counts + self.prior)[0].tolist()
-
-    def _nearest_to_removed(self, f: Expansion, r: int) -> int:
-        """Return the slot nearest to slot r by distance; `f.n` for the incoming example."""
-        if r == f.n:
-            return f.cheapest(f.store.distances())
-        distances = np.append(f.store.distances(r), f.store.distances()[r])
-        distances[r] = math.inf
-        return f.cheapest(distances)
 
 
 def _similarity(before: Floats, after: Floats) -> float:

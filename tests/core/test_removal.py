@@ -119,7 +119,7 @@ def test_examples_that_are_no_vectors(n_labels):
     for i, z in enumerate(examples):
         begin(f, z, 0)
         table.offer(z, np.zeros(0), np.zeros(n_labels), i % n_labels)
-        table.put(i)
+        table.finish(table.n, i)
     for i in range(6):
         begin(f, point(rng), i % n_labels)
         table.join()
@@ -174,24 +174,24 @@ def test_scores_follow_additions_and_removals(n_labels):
         assert max(table.errors().values()) < 1e-12
 
 
-def test_the_nearest_vector_is_known_unless_kernel_values_tie_or_underflow():
+def test_the_nearest_vector_is_known_where_kernel_values_tie_or_underflow():
     f = expansion()
     table = CountedTable(f, 5)
     for a in (0.0, 1.0, -1.0, 3.0):
         learn(table, {"a": a}, 1)
-    for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, -1), (100.0, -1)]:
+    for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, 1), (100.0, 3)]:
         f.best({"a": a})
         assert table.nearest_to_example() == nearest
     begin(f, {"a": 9.0}, 1)
     table.join()
-    assert [table.nearest(i) for i in range(5)] == [-1, 0, 0, 1, 3]
+    assert [table.nearest(i) for i in range(5)] == [1, 0, 0, 1, 3]
 
 
 def test_a_larger_value_of_other_kernels_may_mean_a_larger_distance():
     table = CountedTable(Expansion(Store([rb.Linear()])), 5)
     for a in (1.0, 2.0):
         learn(table, {"a": a}, 1)
-    assert (table.nearest_to_example(), table.nearest(0)) == (-1, -1)
+    assert (table.nearest_to_example(), table.nearest(0)) == (1, 1)
 
 
 def test_counts_move_to_the_nearest_vector_and_stay_bounded():
@@ -200,12 +200,12 @@ def test_counts_move_to_the_nearest_vector_and_stay_bounded():
     learn(table, {"a": 0.0}, 0)
     learn(table, {"a": 1.0}, 1, 1e13)
     begin(f, {"a": 0.9}, 2, 0.5)
-    assert table.count()
+    table.count()
     near = math.exp(-0.3 * 0.01)
     assert table.counts_of([0, 1]).tolist() == [[1, 0, 0], [0, 1e13, pytest.approx(0.5 * near)]]
-    begin(f, {"a": 0.1}, 2)
+    begin(f, {"a": -0.1}, 2)
     table.join()
-    table.finish(1, 0)
+    table.finish(1)
     between = math.exp(-0.3)
     assert table.counts_of([0, 1])[1].tolist() == [0, 0, 1]
     moved = [1, 1e12 * between, 0.05 * near * between]
@@ -241,7 +241,7 @@ def cannot_end(f, end):
     assert f.roll_back()
 
 
-@pytest.mark.parametrize("removed", [None, "none", 0, 1, 4, 5])
+@pytest.mark.parametrize("removed", [None, -1, 0, 1, 4, 5])
 def test_a_round_that_ends_by_an_error_changes_nothing(removed):
     table, f, rng = filled(5, 3, most=6)
     before = content([values_of(table), f.state()])
@@ -249,11 +249,10 @@ def test_a_round_that_ends_by_an_error_changes_nothing(removed):
     for n_labels in (3, 3, 4):
         begin(f, x, n_labels - 1)
         if removed is None:
-            cannot_end(f, lambda: table.count(1))
+            cannot_end(f, table.count)
         else:
             table.join()
-            slots = () if removed == "none" else (removed, (removed + 1) % 6)
-            cannot_end(f, lambda: table.finish(*slots))  # noqa: B023
+            cannot_end(f, lambda: table.finish(removed))
         if n_labels == 3:
             assert content([values_of(table), f.state()]) == before
     assert table.counts_of(slice(5))[:, 3].tolist() == [0.0] * 5
@@ -281,13 +280,13 @@ def test_an_example_that_is_not_put_changes_nothing(i, joins):
     for j in range(4):
         begin(f, point(rng), 1)
         table.offer(point(rng), rng.random(5), rng.random(3), j % 3)
-        table.put(j)
+        table.finish(table.n, j)
     before = content([values_of(table), f.state()])
     begin(f, {**point(rng), Name("c"): 1.0}, 0)
     if joins:
         table.join()
     table.offer(point(rng), rng.random(5), rng.random(3), 2)
-    cannot_end(f, lambda: table.finish(2, i) if joins else table.put(i))
+    cannot_end(f, lambda: table.finish(2, i) if joins else table.finish(table.n, i))
     assert content([values_of(table), f.state()]) == before
 
 

@@ -159,7 +159,7 @@ def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
         model.learn_one({"u": u}, y)
     for r, u, nearest in [(0, 16.0, 2), (0, -40.0, 1), (1, 14.0, 2), (1, 65.0, 0)]:
         model._f.best({"u": u})
-        assert model._nearest_to_removed(model._f, r) == nearest
+        assert model._validation.nearest(r) == nearest
 
 
 def test_the_weights_of_two_labels_are_those_of_scipy():
