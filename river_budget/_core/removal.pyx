@@ -400,9 +400,6 @@ cdef class CountedTable(ValidationTable):
             self.counts[c, slot] = self.counts[c, last]
             self.weights[c, slot] = self.weights[c, last]
 
-    def start_again(self):
-        self.counts[:], self.weights[:] = 0.0, NAN
-
     def state(self):
         return {**super().state(), "counts": self.counts_of(slice(self.n)).copy()}
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.removal import CountedTable
 from river_budget._state import Field
@@ -13,11 +12,6 @@ from river_budget.base import Example, Expansion, parameter, with_example
 from river_budget.kernels import Features
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons._validation import ValidatedPerceptron
-
-# Counts of nearest examples mean little once learned scales have made other vectors near. Without a
-# drift, scales of more than this number of examples change the kernel values less than that.
-N_ROUGH = 512
-LEAST_SIMILARITY = 0.93
 
 
 @with_example(accuracy="88.62%", budget=100)
@@ -33,9 +27,7 @@ class TightestPerceptron(ValidatedPerceptron):
 
     For more than two labels, which the paper does not have, the weight of a label is the
     probability that its share is the largest under the Dirichlet posterior, and the loss is the
-    hinge loss of half the difference between its score and the largest other one. If the scales
-    that `RBF()` learns change the kernel values of the support vectors by more than 7 % after 512
-    examples, all counts start again from 0.
+    hinge loss of half the difference between its score and the largest other one.
 
     Parameters
     ----------
@@ -76,13 +68,6 @@ class TightestPerceptron(ValidatedPerceptron):
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]
 
-    def _on_rescaled(self) -> None:
-        vectors, gram = self._validation, self._f.store.gram()
-        similarity = _similarity(vectors.kernel_values, gram)
-        if self._f.n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
-            vectors.start_again()
-        vectors.derive(gram)
-
     def _update(self, f: Expansion, y: Example) -> None:
         vectors = self._validation
         if y.margin > 0.0:
@@ -102,10 +87,3 @@ class TightestPerceptron(ValidatedPerceptron):
         if f.n:
             counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest_to_example()])
         return _posterior.largest(counts + self.prior)[0].tolist()
-
-
-def _similarity(before: Floats, after: Floats) -> float:
-    """Return the sum of the smaller of two Gram matrices' values over that of the larger ones."""
-    n = len(before)
-    larger = np.maximum(before, after).sum() - n
-    return float((np.minimum(before, after).sum() - n) / larger) if larger > 0 else 1.0

@@ -208,20 +208,6 @@ def test_a_full_model_has_room_for_one_example_more():
     assert model._validation.table.shape[:2] == (38, 40)
 
 
-@pytest.mark.parametrize(("factor", "starts_again"), [(1.0, False), (4.0, True)])
-def test_counts_start_again_where_learned_scales_change_the_kernel(factor, starts_again):
-    """Two rings, one of whose features grows at once."""
-    rng = np.random.default_rng(3)
-    model, totals = rb.TightestPerceptron(budget=50), []
-    for t in range(2000):
-        y = bool(rng.random() < 0.5)
-        radius, angle = (1.0 if y else 2.0) + 0.3 * rng.normal(), 2 * math.pi * rng.random()
-        u, v = radius * math.cos(angle), radius * math.sin(angle)
-        model.learn_one({"u": u if t < 1000 else factor * u, "v": v}, y)
-        totals.append(counts_of(model, slice(model.n_support)).sum())
-    assert (min(totals[1000:]) == 0.0) == starts_again
-
-
 def repeated(n, n_labels):
     """Return examples on a grid, so that several support vectors are equally near to most."""
     rng = np.random.default_rng(7)
