@@ -130,7 +130,6 @@ cdef class Rehearsal:
     cdef int64_t[:, ::1] labels        # what is known of each label (labels, N_FIELDS)
     cdef int64_t[::1] owners           # the label of each vector of the model (budget,)
     cdef char[::1] is_kept             # which of them must not be replaced in a round (budget,)
-    cdef bint is_taken                 # whether the example of the round becomes an exemplar
     cdef Py_ssize_t turn, next_turn    # label and age of the example rehearsed last, and of the next
 
     def __init__(self, Store store not None, Py_ssize_t budget):
@@ -164,19 +163,19 @@ cdef class Rehearsal:
                 return place - 1
         return -1
 
-    cdef int take(self, Py_ssize_t label, Store store) except -1 nogil:
-        """Take the example of a store if it is to be an exemplar of its label; `keep` stores it."""
-        cdef int64_t number = self.labels[label, EXAMPLES] + 1
-        self.is_taken = False
+    cdef Py_ssize_t take(self, Py_ssize_t label, Store store) except -2 nogil:
+        """Return the slot for the example of a store if it is to be an exemplar of its label, or -1."""
+        cdef int64_t number = self.labels[label, EXAMPLES] + 1, older = self.labels[label, OLDER]
+        cdef Py_ssize_t slot = older - 1 if older > 0 else self.store.n
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
-            return 0
+            return -1
         with gil:
             try:
                 self.store.evaluate_like(store)
-                self.store.reserve(self.slot_for(label))
-                self.is_taken = True
+                self.store.reserve(slot)
             except ValueError:  # a feature is an array of another length, or a number, in an exemplar
-                pass
+                return -1
+        return slot
 
     cdef const char *kept(self, Py_ssize_t n, int64_t n_rounds) noexcept nogil:
         """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
@@ -192,17 +191,11 @@ cdef class Rehearsal:
                 self.is_kept[i] = self.is_absent(label, n_rounds)
         return &self.is_kept[0]
 
-    cdef int keep(self, Py_ssize_t label) except -1 nogil:
-        """Store what `take` has taken as the newer exemplar of a label."""
-        cdef Py_ssize_t slot = self.slot_for(label)
+    cdef int keep(self, Py_ssize_t label, Py_ssize_t slot) except -1 nogil:
+        """Store what was taken as the newer exemplar of a label."""
         known = &self.labels[label, 0]
-        if self.is_taken:
-            self.store.put(slot)
-            known[OLDER], known[NEWER] = known[NEWER], slot + 1
-
-    cdef Py_ssize_t slot_for(self, Py_ssize_t label) noexcept nogil:
-        """Return the slot of a new exemplar of a label: that of the older one, or a new one."""
-        return self.labels[label, OLDER] - 1 if self.labels[label, OLDER] > 0 else self.store.n
+        self.store.put(slot)
+        known[OLDER], known[NEWER] = known[NEWER], slot + 1
 
     cdef void count(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """End the round of a label."""
@@ -276,8 +269,7 @@ cdef class Experts(Engine):
         self.learned[n : 3 * n] = 1.0 / n
         self.weights, self.shares = np.zeros(n + 3), np.zeros(len(experts))
         self.normalize()
-        self.probabilities, self.logs, self.mixtures = scratch(n, 2)
-        Engine.set_labels(self, 2)
+        self.set_labels(2)
 
     # Forecasts.
 
@@ -404,13 +396,13 @@ cdef class Experts(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        cdef Py_ssize_t e, i, slot, n = self.store.n
+        cdef Py_ssize_t e, i, slot, exemplar, n = self.store.n
         cdef double total = 0.0
         for e in range(self.shares.shape[0]):
             total += self.weights[e]
         for e in range(self.shares.shape[0]):
             self.shares[e] = self.weights[e] / total
-        self.rehearsal.take(label, self.store)
+        exemplar = self.rehearsal.take(label, self.store)
         kept = self.rehearsal.kept(n, self.n_rounds)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
@@ -419,7 +411,8 @@ cdef class Experts(Engine):
         if self.archive is not None:
             self.archive.forecast()
             due = self.archive.learn(label, weight, threshold)
-        self.rehearsal.keep(label)
+        if exemplar >= 0:
+            self.rehearsal.keep(label, exemplar)
         if slot >= 0:
             self.store.put(slot)
             self.rehearsal.owners[slot] = label
@@ -456,7 +449,8 @@ cdef class Experts(Engine):
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:
             self.archive.widen(n_labels)
-        means, arrays = self.posteriors.widened(n_labels), scratch(self.n_experts, n_labels)
+        means, mixtures = self.posteriors.widened(n_labels), np.zeros((4, n_labels))
+        probabilities, logs = np.zeros((2, self.n_experts, n_labels))
         labels, runs = padded(self.rehearsal.labels.base, n_labels), None
         if self.repeats is not None:
             runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
@@ -465,7 +459,7 @@ cdef class Experts(Engine):
             self.repeats.counts = runs
         self.rehearsal.labels = labels
         self.posteriors.widen(means)
-        self.probabilities, self.logs, self.mixtures = arrays
+        self.probabilities, self.logs, self.mixtures = probabilities, logs, mixtures
         return 0
 
     # What is learned.
@@ -534,8 +528,3 @@ cdef class Experts(Engine):
         self.rehearsal.store.restore(state["exemplars"])
         super().restore(state)
         self.posteriors.check(self.store.n)
-
-
-def scratch(n_experts, n_labels):
-    """Return memory for the forecasts of experts and mixtures."""
-    return *np.zeros((2, n_experts, n_labels)), np.zeros((4, n_labels))

@@ -261,13 +261,13 @@ cdef class Posteriors:
     # For labels, and for Python.
 
     def widened(self, Py_ssize_t n_labels):
-        """Return means, margins and q with a column for each of more than two labels."""
-        means, given = zeros(self.n_experts, n_labels, self.width), self.means.base
-        if self.n_columns == 1:
-            means[:, 0], means[:, 1] = -given[:, 0], given[:, 0]
-        else:
-            means[:, : self.n_columns] = given
-        return means, *np.zeros((2, self.n_experts, n_labels))
+        """Return means, margins and q with one column for two labels, and one for each of more."""
+        n_columns = n_labels if n_labels > 2 else 1
+        means, given = zeros(self.n_experts, n_columns, self.width), self.means.base
+        if n_columns > self.n_columns == 1:
+            given = np.concatenate((-given, given), axis=1)
+        means[:, : given.shape[1]] = given
+        return means, *np.zeros((2, self.n_experts, n_columns))
 
     def widen(self, arrays):
         """Replace means, margins and q by those that `widened` has returned."""
