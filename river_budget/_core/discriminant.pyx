@@ -111,38 +111,32 @@ cdef class Fourier:
     cdef list columns                 # the last list of names
     cdef Py_ssize_t[::1] frequencies  # the addresses of their rows
     cdef double[::1] weights          # their inverse scales, times the root of 2 gamma
-    cdef double[::1] z                # the projections (n,)
+    cdef double[::1] features         # of an example (2 n,); at first the projections (n,)
 
     def __init__(self, Py_ssize_t n, seed, scales):
-        self.n, self.seed, self.scales, self.z = n, seed, scales, np.zeros(n)
+        self.n, self.seed, self.scales, self.features = n, seed, scales, np.zeros(2 * n)
         self.rows, self.signs, self.weights = {}, {}, np.zeros(0)
 
-    def set_scales(self, *scales):
-        self.scales, self.columns = scales, None
-
-    cdef list weights_of(self, names):
+    cdef double weight_of(self, name) except? -1.0:
         factors, pooled, gamma = self.scales
-        root = sqrt(2.0 * gamma)
-        return [root * factors.get(name, pooled) for name in names]
+        return sqrt(2.0 * gamma) * factors.get(name, pooled)
 
     @property
     def nbytes(self):
         parts = self.rows | self.scales[0]
         texts = [name[1] for name in parts if type(name) is Category]
         names = sum([sys.getsizeof(part) for part in (self.rows, self.scales[0], *parts, *texts)])
-        arrays = sum([array.nbytes for array in (*self.rows.values(), *self.signs.values(), self.z)])
+        arrays = sum([array.nbytes for array in (*self.rows.values(), *self.signs.values(), self.features)])
         return names + arrays + 2 * self.weights.nbytes
 
-    cdef int transform(
-        self, list columns, const double *values, dict arrays, double *features
-    ) except -1 nogil:
-        """Compute cosines and sines of the projections of an example (2 n,).
+    cdef int transform(self, list columns, const double *values, dict arrays) except -1 nogil:
+        """Compute cosines and sines of the projections of an example.
 
         It has the values of the numbers in columns, and arrays, or None. Takes the GIL for arrays, and
         for other names than the last.
         """
         cdef Py_ssize_t i, j
-        cdef double *z = &self.z[0]
+        cdef double *z = &self.features[0]
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
@@ -156,7 +150,7 @@ cdef class Fourier:
                 for name, array in arrays.items():
                     self.add_array(name, array)
         for i in range(self.n):
-            features[i], features[self.n + i] = cos(z[i]), sin(z[i])
+            z[i], z[self.n + i] = cos(z[i]), sin(z[i])
 
     cdef int look_up(self, list columns) except -1:
         """Find frequencies and weights of other names; an overflow leaves the cache with these alone."""
@@ -165,13 +159,12 @@ cdef class Fourier:
         self.columns = None
         if sum([name not in self.rows for name in columns]) > MOST_COLUMNS - len(self.rows):
             self.rows = {}
-        self.weights = np.array(self.weights_of(columns), np.float64)
-        self.frequencies = np.zeros(len(columns), np.intp)
+        self.weights, self.frequencies = np.zeros(len(columns)), np.zeros(len(columns), np.intp)
         for j, name in enumerate(columns):
             if name not in self.rows:
                 self.rows[name] = frequencies_of(self.seed, name, self.n)
             row = self.rows[name]
-            self.frequencies[j] = <Py_ssize_t> &row[0]
+            self.frequencies[j], self.weights[j] = <Py_ssize_t> &row[0], self.weight_of(name)
         self.columns = columns
 
     cdef int add_array(self, name, array) except -1:
@@ -188,13 +181,12 @@ cdef class Fourier:
             self.signs[name, length] = (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(shape)
         signs = self.signs[name, length]
         scaled = np.zeros(size)
-        weight, = self.weights_of([name])
-        scaled[:length] = weight / size * np.asarray(array, np.float64)
+        scaled[:length] = self.weight_of(name) / size * np.asarray(array, np.float64)
         for b in range(len(signs)):
             x = scaled.copy()
             for d in range(3):
                 loops[DOUBLES].hadamard(&x[0], &signs[b, d, 0], size)
-            z = self.z.base[b * size : (b + 1) * size]
+            z = self.features.base[b * size : min((b + 1) * size, self.n)]
             z += x.base[: len(z)]
 
 
@@ -222,7 +214,6 @@ cdef class Discriminant(Engine):
     cdef Py_ssize_t turn                   # of the floors and of the prior's directions
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
     # The example with `stamp`.
-    cdef double[::1] features
     cdef object elements, product          # phi and P phi with the type of P (width,)
     cdef double[:, ::1] outputs            # means W' phi, discriminants, logits, a scratch row (4, room)
     # The addresses of P, W, phi and P phi, and the loops for their type.
@@ -244,7 +235,6 @@ cdef class Discriminant(Engine):
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
-        self.features = np.empty(n_features)
         self.elements, self.product = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.elements), address(self.product)
         self.P = zero_matrix((symmetric_place(self.n_rows, 0),), dtype)
@@ -266,12 +256,8 @@ cdef class Discriminant(Engine):
         cdef Py_ssize_t c, n_labels = self.n_labels
         cdef double total = 0.0, least = INFINITY, mean = 0.0, inner, square
         means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
-        self.fourier.transform(
-            self.store.layout.names, self.store.point.values, self.store.arrays, &self.features[0]
-        )
-        self.loops.convert(
-            &self.features[0], sqrt(2.0 / self.n_features), self.phi, self.n_features
-        )
+        self.fourier.transform(self.store.layout.names, self.store.point.values, self.store.arrays)
+        self.set_elements(sqrt(2.0 / self.n_features))
         for c in range(n_labels):
             means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
             total += self.counts[c]
@@ -294,6 +280,10 @@ cdef class Discriminant(Engine):
         if n_labels == 2:
             self.answers[1] = logits[1] - logits[0]
             self.answers[0] = -self.answers[1]
+
+    cdef void set_elements(self, double factor) noexcept nogil:
+        """Set phi to a factor times the features."""
+        self.loops.convert(&self.fourier.features[0], factor, self.phi, self.n_features)
 
     cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil:
         softmax(&self.outputs[2, 0], probabilities, n_labels)
@@ -405,9 +395,9 @@ cdef class Discriminant(Engine):
         self.turn += 1
         direction, turn = self.turn % self.n_features, self.turn % self.n_labels
         units = &self.outputs[3, 0]
-        self.features[:] = 0.0
-        self.features[direction] = 1.0
-        self.loops.convert(&self.features[0], 1.0, self.phi, self.n_features)
+        self.fourier.features[:] = 0.0
+        self.fourier.features[direction] = 1.0
+        self.set_elements(1.0)
         self.loops.column(self.p, direction, self.u, self.n_rows)
         if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
             factor = 1.0 / self.forgetting
@@ -431,17 +421,16 @@ cdef class Discriminant(Engine):
 
     # Scales, and the memory for labels.
 
-    def set_scales(self, dict factors, double pooled, double gamma):
-        self.fourier.set_scales(factors, pooled, gamma)
-        self.stamp = -1
+    def set_scales(self, *scales):
+        self.fourier.scales, self.fourier.columns, self.stamp = scales, None, -1
 
-    def relearn(self, dict factors, double pooled, double gamma):
+    def relearn(self, *scales):
         """Learn the examples that are kept anew, with other scales; the last time, drop them."""
         cdef Py_ssize_t slot
         self.begin()
         try:
             self.reset()
-            self.set_scales(factors, pooled, gamma)
+            self.set_scales(*scales)
             for slot in range(self.n_rounds):
                 self.store.evaluate(self.store.vector(slot))
                 self.answer()
@@ -481,19 +470,18 @@ cdef class Discriminant(Engine):
     @property
     def nbytes(self):
         arrays = [
-            self.P, self.W, self.K, self.counts, self.kept, self.features, self.elements,
-            self.product, self.outputs, self.fourier, self.store,
+            self.P, self.W, self.K, self.counts, self.kept, self.elements, self.product, self.outputs,
+            self.fourier, self.store,
         ]
         return sum([array.nbytes for array in arrays])
 
     def own_state(self):
-        n_kept = min(self.store.n, self.kept.shape[0])
         return {
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.matrix.copy(), "counts": self.counts.base.copy(),
             "beta": self.beta, "squares": self.squares, "turn": self.turn,
-            "kept": self.kept.base[:n_kept].copy(),
+            "kept": self.kept.base[: self.store.n].copy(),
         }
 
     def restore_own(self, state):
@@ -533,5 +521,4 @@ def places(rows, columns):
 
 
 cdef char *address(array) except NULL:
-    cdef unsigned char[::1] view = array.reshape(-1).view(np.uint8)
-    return <char *> &view[0]
+    return <char *> <size_t> array.ctypes.data
