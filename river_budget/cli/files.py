@@ -35,9 +35,6 @@ REFUSED = {
     r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 
-# What reading a broken file may raise.
-UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zlib.error)
-
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
 
@@ -112,7 +109,7 @@ def blaming(file: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except UNREADABLE as error:
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
@@ -173,18 +170,16 @@ class Reader:
             raise ValueError(f"line 1: {error}" if self._is_csv else str(error)) from None
         self.no_labels = "" if columns.target is None else self._absent(columns.target)
         self._has_texts: dict[str, bool] | None = None
-        rows, votes = list(self._read(first)), collections.Counter[Any]()
-        for name, value in itertools.chain(*(row.x.items() for row in rows)):
-            if value is not None:
-                votes[name] += 1 if isinstance(value, str) else -1
-        known = columns.has_texts or {}
-        kinds = {name: known.get(name, vote > 0) for name, vote in votes.items()}
+        rows = list(self._read(first))
+        cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
+        n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
+        n_cells, known = collections.Counter(name for name, _ in cells), columns.has_texts or {}
+        kinds = {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
         if self._is_csv:
             self._has_texts = known | kinds
             self.columns = columns._replace(has_texts=self._has_texts)
-        n_texts = sum(kinds.values())
-        texts = counted(n_texts, "category", "categories")
-        found = f"{counted(len(kinds) - n_texts, 'number')}, {texts}"
+        n = sum(kinds.values())
+        found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
         if labels := {str(row.label) for row in rows if row.label is not None}:
             name = f' "{columns.target}"' if columns.target else ""
             found += f", target{name} with {counted(len(labels), 'value')} so far"

@@ -136,10 +136,7 @@ class Predict(Run):
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return the model of a checkpoint, and what a run has kept beside it."""
-    try:
-        model, extra = checkpoint.restore(path)
-    except (checkpoint.CheckpointError, OSError) as error:
-        raise CommandError(str(error)) from None
+    model, extra = checkpoint.restore(path)
     record = extra.get("run", {})
     try:
         require(type(record) is dict, f"the run is {record!r}")
