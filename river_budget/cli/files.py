@@ -143,8 +143,7 @@ class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
     A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
-    first cells are texts. In one of numbers, a text is an error. Its own `columns` say what each one is,
-    and `no_labels` what the header lacks, if it lacks the target.
+    first cells are texts. Its own `columns` say what each is, and `no_labels` whether there is no target.
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:

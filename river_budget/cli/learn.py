@@ -35,21 +35,18 @@ SPOOL = 2**24
 class Learn(Run):
     """Predict, then learn, line by line, and write lines of JSON.
 
-    A line without a label is predicted and not learned, and so are all lines of a file without the
-    target column. Columns are numbers or texts, which are categories; a missing cell counts as the mean
-    so far. A label or cell is missing if it is empty, NA, NaN or null. A csv column is one of texts if
-    most of its first cells are texts, in 1,000 lines of a file or one of a pipe; in others, a text is a
-    bad line. So is a date: ignore or convert it. Each answer has the number of the example, the
-    prediction (null before the first label), the margin (positive for the positive class; with more
-    than two labels, half the lead of the largest score over the second), the label, and the share of
-    right predictions so far. A new label may come at any time. A summary ends the run, on standard error.
+    A line without a label is only predicted. Columns are numbers or texts, which are categories. A label
+    or cell is missing if it is empty, NA, NaN or null; a missing cell counts as the mean so far. A csv
+    column is one of texts if most of its first cells are texts, in 1,000 lines of a file or one of a
+    pipe; in others, a text is a bad line. So is a date: ignore or convert it. Each answer has the number
+    of the example, the prediction (null before the first label), the margin (positive for the positive
+    class; with more than two labels, half the lead of the largest score over the second), the label, and
+    the share of right predictions so far.
 
-    With --checkpoint, the model goes on learning from whatever input comes, with the target, features
-    and ignored columns of the last run unless others are given; columns of texts stay what they are. If
-    it is the input of the last run, by its name and the lines seen of it, those are passed over: so a
-    run goes on after a crash. Standard error tells where it begins. A checkpoint is saved every so many
-    lines, and when the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody
-    reads on.
+    With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
+    run unless others are given. It passes over what it has seen of the same input, known by its name and
+    its lines: so a run goes on after a crash. A checkpoint is saved every so many lines, and at the end,
+    also if a signal or a bad line ends the run.
     """
 
     algorithm: options.Model = options.DEFAULT_MODEL
@@ -116,9 +113,8 @@ class Learn(Run):
 class Predict(Run):
     """Predict line by line with a saved model, and learn nothing.
 
-    The answers are those of `learn`, and so are the columns of texts, and the target, the features and
-    the ignored columns unless others are given. If the file has the target column, the predictions are
-    compared with its labels.
+    The answers are those of `learn`, and so are the columns unless others are given. If the file has the
+    target column, the predictions are compared with its labels.
     """
 
     model_file: Annotated[

@@ -93,14 +93,13 @@ class Run(Command):
         The exit status after a signal is the shell's.
         """
         with contextlib.suppress(SystemExit), contextlib.ExitStack() as stack:
-            handlers: dict[Any, Any] = dict.fromkeys((signal.SIGINT, signal.SIGTERM), self._receive)
-            if sys.platform != "win32":
-                handlers[signal.SIGALRM] = lambda *_: None
-            for number, handler in handlers.items():
-                stack.callback(signal.signal, number, signal.signal(number, handler))
+            for number in (signal.SIGINT, signal.SIGTERM):
+                stack.callback(signal.signal, number, signal.signal(number, self._receive))
             if sys.platform != "win32":
                 # Python hears a signal that comes just before a read begins only when that returns, so
                 # an alarm ends all waiting for a moment.
+                before = signal.signal(signal.SIGALRM, lambda *_: None)
+                stack.callback(signal.signal, signal.SIGALRM, before)
                 signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
                 stack.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
             show = stack.enter_context(progress())

@@ -107,9 +107,8 @@ class Certify(Study):
     """Print the mistakes of algorithms beside their mistake bounds.
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
-    that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
-    scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
-    with the norms that a Forgetron of the budget is compared with.
+    that one's norm and hinge loss. Both Projectrons, the Ahpatron and projected gradient descent are
+    compared with the norms that a Forgetron of the budget is compared with.
     """
 
     budget: options.Budget = 1000
@@ -172,8 +171,7 @@ class Lifelong(Study):
 
     The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
     the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
-    recover from a drift, and the model size. If tasks bring new labels, two more tables show the
-    accuracy over the tasks learned so far after each step, and the forgetting of each class.
+    recover from a drift, and the model size. Two more tables follow if tasks bring new labels.
     """
 
     stream: Annotated[
