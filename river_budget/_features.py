@@ -89,26 +89,6 @@ def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
     return packed if np.isfinite(packed).all() else None
 
 
-def check_features(x: Any) -> None:
-    """Raise ValueError unless x maps names to arrays, or to finite numbers that can be squared.
-
-    To be called before a pipeline learns raw features: a scaler would learn a value that the
-    classifier then refuses.
-    """
-    if not isinstance(x, Mapping):
-        raise invalid_example(x)
-    for name, value in x.items():
-        if is_array(value):
-            checked_array(name, value)
-        elif isinstance(value, str):
-            raise ValueError(
-                f"{_valued(name, value)}, which is not a number: leave out the scaler, or encode "
-                "texts first, for example with preprocessing.OneHotEncoder"
-            )
-        elif not (_is_finite(value) and abs(value) <= LARGEST):
-            raise invalid_example({name: value})
-
-
 def check_shape(name: Any, value: Any) -> None:
     """Raise ValueError unless a value is an array of numbers, in one dimension."""
     if not isinstance(value, np.ndarray):

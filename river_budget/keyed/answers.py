@@ -6,20 +6,24 @@ A pipeline learns part by part, so features and labels are checked before the fi
 from __future__ import annotations
 
 import copy
+import threading
 from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
-from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
+from river_budget._features import is_array, is_unknown, shortened
 from river_budget.base import innermost_of
 from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import CheckpointError, written
+from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
-# Types of most values, which need no further look unless they are NaN.
-PLAIN = (bool, int, float)
+# They learn nothing, and refuse what no model or no scaler takes; scalers take no unknown values.
+ANY_MODEL = KernelPerceptron(dtype="float64")
+ANY_SCALER = KernelPerceptron(gamma=1.0, dtype="float64")
+ONE_THREAD = threading.Lock()
 
 # Of the transformers that learn any number, and a text, too, at first. Their import is slow.
 SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
@@ -29,9 +33,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a model. Raises ValueError if it cannot take x."""
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
     if transformers:
-        check_given(x)
-        if any(map(is_unknown, x.values())):
-            raise invalid_example(x)  # A transformer would learn NaN, and never forget it.
+        check_given(x, ANY_SCALER)  # It would learn NaN, and never forget it.
     try:
         if transformers:
             for transformer in transformers:
@@ -46,7 +48,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         # River's name for the model in a wrapper. It, or its clone for a new class, must take x, too.
         inner = getattr(classifier, "_wrapped_model", None)
         if inner is None:
-            check_features(x)
+            _check_numbers(x)
         else:
             predict(inner, x)
         return None, classifier.predict_one(x)
@@ -66,15 +68,27 @@ def _transformed(part: Any, x: Any) -> Any:
             merged.update(_transformed(transformer, x))
         return merged
     if type(part).__name__ in SCALERS:
-        check_features(x)
+        _check_numbers(x)
     return part.transform_one(x)
 
 
-def check_given(x: Any) -> None:
-    """Raise ValueError unless x maps names to texts, lists of them, arrays, valid numbers or nothing."""
-    if isinstance(x, dict) and not all(type(v) in PLAIN and v == v for v in x.values()):
-        x = {n: value for n, value in x.items() if not (_is_text(value) or is_unknown(value))}
-    check_features(x)
+def check_given(x: Any, by: KernelPerceptron = ANY_MODEL) -> None:
+    """Raise ValueError unless x maps names to texts, lists of them, and what a model takes."""
+    if isinstance(x, dict):
+        x = {name: value for name, value in x.items() if not _is_text(value)}
+    with ONE_THREAD:
+        by.predict_one(x)
+
+
+def _check_numbers(x: dict[Any, Any]) -> None:
+    """Raise ValueError unless x maps names to arrays and valid numbers."""
+    for name, value in x.items():
+        if _is_text(value):
+            raise ValueError(
+                f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out the "
+                "scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
+            )
+    check_given(x, ANY_SCALER)
 
 
 def check_label(model: Any, y: Any) -> None:
@@ -94,11 +108,11 @@ def check_label(model: Any, y: Any) -> None:
 
 def stored(x: Any) -> dict[Any, Any]:
     """Return a copy of valid features that a checkpoint can keep; raise ValueError if none can."""
-    if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
+    if all(type(name) is str and type(value) in (bool, int, float) for name, value in x.items()):
         return dict(x)
     kept: dict[Any, Any] = {}
     for name, value in x.items():
-        if type(value) in PLAIN or is_array(value) or _is_text(value):
+        if type(value) in (bool, int, float) or is_array(value) or _is_text(value):
             kept[name] = copy.copy(value)
         else:
             kept[name] = None if is_unknown(value) else float(value)
