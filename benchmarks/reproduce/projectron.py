@@ -39,7 +39,7 @@ def model(algorithm: str, budget: int | None, kernel: rb.kernels.Kernel, seed: i
     if algorithm in ("Projectron", "ProjectronPlusPlus"):
         return getattr(rb, algorithm)(kernel, norm_bound=bounds.forgetron_norm(budget))
     if algorithm == "RandomizedBudgetPerceptron":
-        return rb.RandomizedBudgetPerceptron(kernel, budget, seed)
+        return rb.RandomizedBudgetPerceptron(kernel, budget, seed=seed)
     return getattr(rb, algorithm)(kernel, budget)
 
 

@@ -41,7 +41,7 @@ def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> 
     if algorithm == "KernelPerceptron":
         return rb.KernelPerceptron(kernel)
     if algorithm == "RandomizedBudgetPerceptron":
-        return rb.RandomizedBudgetPerceptron(kernel, budget, seed)
+        return rb.RandomizedBudgetPerceptron(kernel, budget, seed=seed)
     validations: dict[str, Any] = {"Tighter0": "support", "TighterB": budget, FULL: "all"}
     if algorithm in validations:
         return rb.TighterPerceptron(kernel, budget, validation=validations[algorithm], seed=seed)
