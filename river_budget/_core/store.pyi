@@ -41,6 +41,8 @@ class Store:
     def self_value(self, kernel: int = 0) -> float: ...
     def example(self) -> dict[Any, Any]:
         """The example as a dict in the units of the user, with the names that some kernel reads."""
+    def is_flat(self, low: float, high: float) -> bool:
+        """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
     def distances(self, slot: int | None = None) -> Floats:
         """Squared distances of the scaled example, or a vector, from all vectors (n,), up to a constant."""
     # The vectors.

@@ -23,7 +23,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport fabs, isfinite, pow, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
@@ -324,6 +324,13 @@ cdef class Store:
     def row(self, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
         return self.by_slot[kernel, : self.n].copy()
+
+    def is_flat(self, double low, double high):
+        cdef Py_ssize_t i
+        cdef double least = INFINITY, most = -INFINITY
+        for i in range(self.n):
+            least, most = min(least, self.rows[i]), max(most, self.rows[i])
+        return self.n > 0 and (most < low or least > high)
 
     def vector(self, Py_ssize_t slot):
         self.require_own()

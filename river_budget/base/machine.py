@@ -375,9 +375,7 @@ class Machine(OnlineClassifier):
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
 
     def _check_width(self) -> None:
-        row = self._f.store.row()
-        is_flat = len(row) > 0 and bool(row.max() < LOW or row.min() > HIGH)
-        self._n_flat_rows = (self._n_flat_rows + 1) * is_flat
+        self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
         if self._n_flat_rows == N_FLAT_ROWS:
             warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
