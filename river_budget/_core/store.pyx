@@ -616,8 +616,8 @@ cdef int pack(Store self, dict x) except -1:
         if not pack_numbers(self, numbers):
             raise refusal(self, x)
         set_arrays(self, arrays or None)
-    if not self.keeps_filled:
-        self.filled = filled or None
+    if filled is not self.filled and not self.keeps_filled:
+        self.filled = filled
 
 
 cdef int set_arrays(Store self, dict arrays) except -1:
@@ -695,6 +695,8 @@ cdef int evaluate_values(Store self, list names, const double *values) except -1
                     pack(self, as_dict(new_layout(names), values, None))
                     return take(self)
                 set_layout(self, names)
+        if self.filled is not None:
+            with gil:
                 self.filled = None
         memcpy(self.fresh, values, self.layout.m * sizeof(double))
         take(self)
@@ -822,7 +824,7 @@ cdef tuple parts_of(Store self, dict x):
         numbers, arrays = [
             {name: part[name] for name in part if name in self.known} for part in (numbers, arrays)
         ]
-    return numbers, arrays, filled
+    return numbers, arrays, filled or None
 
 
 cdef object array_of(Store self, name, value):
