@@ -42,8 +42,6 @@ cdef class Features:
     cdef int set_n(self, Py_ssize_t n) except -1
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil
-    # Copy the values of a feature in n slots; those beyond the vectors are 0.
-    cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows.
     cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
     # Forget all vectors and names, and take another capacity.

@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy
 
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
@@ -173,16 +173,6 @@ cdef class Features:
                 feature.entries[e] = feature.entries[feature.length - 1]
                 set_length(feature, feature.length - 1)
         settle(feature, self.n, self.capacity)
-
-    cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil:
-        cdef Feature *feature = &self.rows[row]
-        cdef int32_t e
-        if feature.column != NULL:
-            memcpy(values, feature.column, n * sizeof(double))
-            return
-        memset(values, 0, n * sizeof(double))
-        for e in range(feature.length):
-            values[feature.entries[e].slot] = feature.entries[e].value
 
     cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
         cdef Py_ssize_t j

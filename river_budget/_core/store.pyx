@@ -370,7 +370,7 @@ cdef class Store:
             if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
                 numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
             else:
-                exact_row(self, p, &inner, 0, self.n, &row[0])
+                exact_row(self, p, &inner, 0, &row[0])
             add_arrays(self, p, &inner, 0, &row[0])
         return row.base[: self.n]
 
@@ -464,7 +464,7 @@ cdef int set_kernels(Store self, tuple kernels) except -1:
 cdef int change_kernels(Store self, tuple kernels) except -1:
     cdef Inner *inner
     cdef Spec *spec
-    cdef Py_ssize_t i, g, slot, n
+    cdef Py_ssize_t i, g, slot
     cdef double[::1] memory
     cdef double *rest
     is_scaled = bool(self.factors) or self.pooled != 1.0
@@ -1043,7 +1043,7 @@ cdef int sparse_row(
     if not is_rational and inner.statistic != DOT_PRODUCT and (
         p.own[g] > limit or loops.exceeds(inner.statistics, limit, self.n)
     ):
-        return exact_row(self, p, inner, g, n, row)
+        return exact_row(self, p, inner, g, row)
     for i in range(p.n_nonzero):
         j = p.nonzero[i]
         if scales[j] != 0.0 and p.rows[j] >= 0:
@@ -1084,44 +1084,32 @@ cdef void add_listed(
             row[slot] += d + (1.0 - 1.0 / (1.0 + w * s * s))
 
 
-cdef int exact_row(
-    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
-) except -1 nogil:
-    """Sum squared or absolute differences over all features: those of x, and then those that it lacks.
+cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) except -1 nogil:
+    """Sum squared or absolute differences over all features: those of each vector, and others of x.
 
-    The order of the latter follows from the vectors alone, and so do the bits.
+    Their order follows from x and the vectors alone, and so do the bits.
     """
     cdef Py_ssize_t j, slot
     cdef int32_t r
     cdef PyObject *layout
-    cdef Feature *rows = self.features.rows
-    cdef double *values = <double *> checked(calloc(n, sizeof(double)))
-    memset(row, 0, n * sizeof(double))
-    self.features.mark += 1
+    # By feature rows: the values of x, and the last slot (from 1 on) whose vector has the name.
+    cdef double *values = <double *> checked(calloc(2 * self.features.n_rows + 1, sizeof(double)))
+    cdef int64_t *marks = <int64_t *> (values + self.features.n_rows)
     for j in range(p.m):
-        r = p.rows[j]
-        if r >= 0:
-            rows[r].mark = self.features.mark
-            self.features.copy(r, n, values)
-        add_feature(inner, p.values[j], p.scales[g * self.room + j], values if r >= 0 else self.zeros, n, row)
-    for slot in range(self.n if p.n_known < self.features.n_used else 0):
-        layout = layout_of(self, slot)
+        if p.rows[j] >= 0:
+            values[p.rows[j]] = p.values[j]
+    for slot in range(self.n):
+        layout, row[slot] = layout_of(self, slot), 0.0
         for j in range((<Layout> layout).m):
             r = (<Layout> layout).rows[j]
-            if rows[r].mark != self.features.mark:
-                rows[r].mark = self.features.mark
-                self.features.copy(r, n, values)
-                add_feature(inner, 0.0, self.features.scales[r * self.n_inner + g], values, n, row)
+            marks[r] = slot + 1
+            row[slot] += weight(inner, self.features.scales[r * self.n_inner + g]) * size(
+                inner, values[r] - self.features.value(r, slot)
+            )
+        for j in range(p.m):
+            if p.rows[j] < 0 or marks[p.rows[j]] != slot + 1:
+                row[slot] += weight(inner, p.scales[g * self.room + j]) * size(inner, p.values[j])
     free(values)
-
-
-cdef void add_feature(
-    Inner *inner, double v, double scale, const double *values, Py_ssize_t n, double *row
-) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double w = weight(inner, scale)
-    for i in range(n):
-        row[i] += w * size(inner, v - values[i])
 
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
