@@ -994,11 +994,11 @@ cdef int numbers_row(
 ) except -1 nogil:
     """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
     cdef const double *scales = p.scales + g * self.room
-    cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
+    cdef Py_ssize_t j, k = 0, n_listed = 0
     cdef Feature *feature
     if (
         inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
-        or inner.reads_all and 2 * p.n_nonzero + FEWEST_ZEROS < p.m
+        or 2 * p.n_nonzero + FEWEST_ZEROS < p.m
     ):
         return sparse_row(self, p, inner, g, n, row)
     for j in range(p.m):
@@ -1013,9 +1013,8 @@ cdef int numbers_row(
                 n_listed += feature.length != 0
         self.terms[k] = p.values[j]
         self.weights[k] = weight(inner, scales[j])
-        n_nonzero += p.values[j] != 0.0
         k += 1
-    if n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
+    if n_listed:
         return sparse_row(self, p, inner, g, n, row)
     loops.sums[inner.reads_all and not inner.is_scaled][inner.statistic](
         self.terms, self.weights, self.columns_of, k, n, row
