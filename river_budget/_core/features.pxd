@@ -21,7 +21,6 @@ cdef class Layout:                    # names in order, shared by the vectors th
     cdef list names
     cdef Py_ssize_t m                 # their number
     cdef int32_t *rows                # their feature rows; -1: none
-    cdef int64_t epoch                # in which these were looked up
 
 
 cdef class Features:
@@ -32,9 +31,8 @@ cdef class Features:
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t mark
-    # Another number whenever a name is used or not any more, or scales or `epoch` may have changed.
+    # Another number whenever a name is used or not any more, or scales may have changed.
     cdef int64_t version
-    cdef int64_t epoch                # another number whenever rows have got other numbers
 
     # Make room for feature rows.
     cdef int set_room(self, Py_ssize_t room) except -1

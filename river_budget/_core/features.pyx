@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
@@ -106,6 +106,7 @@ cpdef Layout new_layout(list names):
     cdef Layout layout = Layout.__new__(Layout)
     layout.names, layout.m = names, len(names)
     reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
+    memset(layout.rows, 255, layout.m * sizeof(int32_t))
     return layout
 
 
@@ -133,7 +134,6 @@ cdef class Features:
         self.n_rows, self.n_used, self.n, self.capacity, self.index = 0, 0, 0, capacity, {}
         self.set_room(0)
         self.version += 1
-        self.epoch += 1
 
     cdef int set_room(self, Py_ssize_t room) except -1:
         if room > 2**31 - 1:

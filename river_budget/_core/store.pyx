@@ -845,9 +845,6 @@ cdef int look_up(Store self, Layout layout, bint adds) except -1:
     cdef Features features = self.features
     cdef Py_ssize_t j
     cdef PyObject *row
-    if layout.epoch != features.epoch:
-        memset(layout.rows, 255, layout.m * sizeof(int32_t))
-        layout.epoch = features.epoch
     for j in range(layout.m):
         if layout.rows[j] < 0:
             row = PyDict_GetItemWithError(features.index, layout.names[j])
@@ -1222,7 +1219,9 @@ cdef int fill(Store self, tuple given) except -1:
     self.features.clear(capacity)
     self.matrices.clear(capacity)
     set_kernels(self, self.kernels)
-    for slot, (layout, values, arrays, own) in enumerate(vectors):
+    layouts = {}  # all names get other feature rows
+    for slot, (before, values, arrays, own) in enumerate(vectors):
+        layout = layouts.setdefault(before, new_layout((<Layout> before).names))
         look_up(self, layout, True)
         store(self, layout, <const double *> PyBytes_AS_STRING(values), arrays, own, slot)
         load(self, slot)
