@@ -587,6 +587,17 @@ def test_what_is_learned_is_what_learn_one_was_given(kernel, change, make):
     assert np.signbit(vector["b"]) == np.signbit(x["b"])
 
 
+@pytest.mark.parametrize(
+    ("rows", "flat"), [((0.999, 0.995), True), ((0.001, 0.005), True), ((0.5, 0.999), False)]
+)
+def test_a_flat_row(rows, flat):
+    store = Store([rb.Linear()])
+    for value in rows:
+        put(store, {"a": value})
+    store.evaluate({"a": 1.0})
+    assert store.is_flat(0.01, 0.99) is flat
+
+
 # Arrays.
 
 LINEAR_IN_ARRAYS = [rb.Linear(), rb.RBF(gamma=0.1), rb.Laplacian(gamma=0.1), rb.Cosine()]
