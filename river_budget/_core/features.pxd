@@ -12,9 +12,10 @@ cdef packed struct Entry:             # of the list of a rare feature
 cdef struct Feature:                  # a feature row: the values of one name in all vectors
     int32_t count                     # vectors with the name
     int32_t length                    # vectors with a value other than 0
+    int32_t room                      # of the list
     int32_t mark                      # of the last search that found the name
     double *column                    # values by slots (capacity,), in lines of the cache; NULL: in the list
-    Entry *entries                    # the list (length,)
+    Entry *entries                    # the list (room,)
 
 
 cdef class Layout:                    # names in order, shared by the vectors that were put with it

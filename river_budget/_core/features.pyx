@@ -63,8 +63,10 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 
 cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
-    """Set the length of a list."""
-    reallocate(<void **> &feature.entries, length * sizeof(Entry))
+    """Set the length of a list, whose room shrinks and grows by larger steps."""
+    if length > feature.room or length < feature.room // 4:
+        feature.room = length + length // 2
+        reallocate(<void **> &feature.entries, feature.room * sizeof(Entry))
     feature.length = length
 
 
@@ -78,7 +80,7 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
         for i in range(feature.length):
             column[feature.entries[i].slot] = feature.entries[i].value
         free(feature.entries)
-        feature.column, feature.entries = column, NULL
+        feature.column, feature.entries, feature.room = column, NULL, 0
     elif not is_common and feature.column != NULL:
         set_length(feature, feature.length)
         column, feature.column = feature.column, NULL
@@ -204,8 +206,8 @@ cdef class Features:
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
                 total += (self.capacity + COLUMN_HEAD) * sizeof(double)
-            elif self.rows[r].length:
-                total += self.rows[r].length * sizeof(Entry) + 16  # what `malloc` adds
+            elif self.rows[r].entries != NULL:
+                total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
         return total
 
 
