@@ -72,7 +72,6 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     cdef int set_tables(self, dict tables) except -1
 
 
-cpdef Layout new_layout(list names)
 # Return new memory. Raises MemoryError if there is none.
 cdef void *checked(void *memory) except NULL nogil
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil

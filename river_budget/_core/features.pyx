@@ -93,23 +93,16 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
 
 cdef class Layout:
 
+    def __cinit__(self, list names):
+        self.names, self.m = names, len(names)
+        reallocate(<void **> &self.rows, self.m * sizeof(int32_t))
+        memset(self.rows, 255, self.m * sizeof(int32_t))
+
     def __dealloc__(self):
         free(self.rows)
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self.m * sizeof(int32_t)
-
-    def __reduce__(self):
-        return new_layout, (self.names,)
-
-
-cpdef Layout new_layout(list names):
-    """Return a layout of names whose feature rows are not known."""
-    cdef Layout layout = Layout.__new__(Layout)
-    layout.names, layout.m = names, len(names)
-    reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
-    memset(layout.rows, 255, layout.m * sizeof(int32_t))
-    return layout
 
 
 cdef void release(Feature *feature) noexcept:

@@ -28,9 +28,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport (
-    Feature, Features, Layout, Matrices, Matrix, checked, new_layout,
-)
+from river_budget._core.features cimport Feature, Features, Layout, Matrices, Matrix, checked
 from river_budget._core.loops cimport LANES, loops
 
 cdef extern from "Python.h":
@@ -62,10 +60,10 @@ cdef type NDARRAY = np.ndarray
 IN_USE = "the model is in use: by another thread, or by its own kernel"
 
 
-cdef dict as_dict(Layout layout, const double *values, dict arrays):
+cdef dict as_dict(list names, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
     cdef Py_ssize_t j
-    numbers = {layout.names[j]: values[j] for j in range(layout.m)}
+    numbers = {name: values[j] for j, name in enumerate(names)}
     return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
 
 
@@ -96,7 +94,7 @@ cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
-        self.n_kernels, self.layouts, self.layout = len(kernels), [], new_layout([])
+        self.n_kernels, self.layouts, self.layout = len(kernels), [], Layout([])
         self.scaled = [False] * self.n_kernels if scaled is None else list(scaled)
         self.factors, self.pooled = {}, 1.0
         self.features, self.matrices = Features(), Matrices(dtype)
@@ -317,7 +315,7 @@ cdef class Store:
     def example(self):
         if self.objects is not None:
             return copy.deepcopy(self.snapshot)
-        return as_dict(self.layout, self.point.values, self.arrays)
+        return as_dict(self.layout.names, self.point.values, self.arrays)
 
     def self_value(self, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
@@ -337,10 +335,10 @@ cdef class Store:
     def vector(self, Py_ssize_t slot):
         self.require_own()
         self.check_slot(slot)
-        layout, values, arrays, own = vector_at(self, slot)
+        names, values, arrays, own = vector_at(self, slot)
         if self.objects is not None:
             return copy.deepcopy(own)
-        return as_dict(layout, <const double *> PyBytes_AS_STRING(values), arrays)
+        return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
@@ -416,7 +414,7 @@ cdef class Store:
             vectors = vectors_at(self, range(self.n))
         return {
             "kernels": self.kernels,
-            **state_of([((<Layout> layout).names, *rest) for layout, *rest, _ in vectors]),
+            **state_of([vector[:3] for vector in vectors]),
             "inserted": self.insertion_order,
             "n_inserted": self.n_inserted,
         }
@@ -603,7 +601,7 @@ cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_e
 
 cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
-    cdef Layout layout = new_layout(names)
+    cdef Layout layout = Layout(names)
     if layout.m > self.room or (self.room > LARGE_ROOM and 16 * layout.m < self.room):
         resize(self, max(layout.m, 8))
     self.layout, self.found, self.has_rows = layout, -1, False
@@ -694,7 +692,7 @@ cdef int evaluate_values(Store self, list names, const double *values) except -1
         if <PyObject *> names != <PyObject *> self.layout.names:
             with gil:
                 if hides(self, names):
-                    pack(self, as_dict(new_layout(names), values, None))
+                    pack(self, as_dict(names, values, None))
                     return take(self)
                 set_layout(self, names)
         if self.filled is not None:
@@ -1182,7 +1180,7 @@ cdef int store(
 
 
 cdef tuple vector_at(Store self, Py_ssize_t slot):
-    """Return layout, values, arrays and object of the vector in a slot."""
+    """Return names, values, arrays and object of the vector in a slot."""
     cdef Layout layout = self.layouts[slot]
     cdef Py_ssize_t j
     cdef bytes packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
@@ -1190,7 +1188,7 @@ cdef tuple vector_at(Store self, Py_ssize_t slot):
     for j in range(layout.m):
         values[j] = self.features.value(layout.rows[j], slot)
     arrays = self.matrices.at(slot) if self.matrices.n else None
-    return layout, packed, arrays, None if self.objects is None else self.objects[slot]
+    return layout.names, packed, arrays, None if self.objects is None else self.objects[slot]
 
 
 cdef list vectors_at(Store self, slots):
@@ -1219,9 +1217,9 @@ cdef int fill(Store self, tuple given) except -1:
     self.features.clear(capacity)
     self.matrices.clear(capacity)
     set_kernels(self, self.kernels)
-    layouts = {}  # all names get other feature rows
-    for slot, (before, values, arrays, own) in enumerate(vectors):
-        layout = layouts.setdefault(before, new_layout((<Layout> before).names))
+    layouts = {}
+    for slot, (names, values, arrays, own) in enumerate(vectors):
+        layout = layouts.setdefault(id(names), Layout(names))
         look_up(self, layout, True)
         store(self, layout, <const double *> PyBytes_AS_STRING(values), arrays, own, slot)
         load(self, slot)
