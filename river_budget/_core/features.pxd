@@ -67,8 +67,6 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
-    # Copy them as doubles, one after another; zeros for those that are absent.
-    cdef int load(self, Py_ssize_t slot, double *elements) except -1
     cdef int set_tables(self, dict tables) except -1
 
 

@@ -250,10 +250,3 @@ cdef class Matrices:
             name: values[slot].copy()
             for name, (values, present) in self.tables.items() if present[slot]
         }
-
-    cdef int load(self, Py_ssize_t slot, double *elements) except -1:
-        cdef double[::1] doubles
-        for values, _ in self.tables.values():
-            doubles = values[slot].astype(np.float64)
-            memcpy(elements, &doubles[0], doubles.nbytes)
-            elements += doubles.shape[0]

@@ -512,7 +512,7 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
         load(self, slot)
         set_statistics(self, slot, &self.other)
     set_layout(self, [] if hides(self, self.layout.names) else self.layout.names)
-    set_elements(self)
+    set_elements(self, &self.point, self.arrays)
 
 
 cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
@@ -624,7 +624,7 @@ cdef int set_arrays(Store self, dict arrays) except -1:
     if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
         self.has_rows = False
         self.arrays = arrays
-        set_elements(self)
+        set_elements(self, &self.point, arrays)
 
 
 cdef bint pack_numbers(Store self, dict x) except -1:
@@ -664,25 +664,22 @@ cdef bint pack_numbers(Store self, dict x) except -1:
     return j == n  # unless the code of a name has changed the dict
 
 
-cdef int set_elements(Store self) except -1:
-    """Unpack the arrays of the example."""
+cdef int set_elements(Store self, Point *p, dict arrays) except -1:
+    """Unpack the arrays of a point."""
     cdef Py_ssize_t g, a
     cdef double[::1] elements
-    memset(self.point.extra, 0, self.n_inner * sizeof(double))
-    memset(self.point.elements, 0, self.matrices.n_elements * sizeof(double))
-    for name, array in (self.arrays or {}).items():
+    memset(p.extra, 0, self.n_inner * sizeof(double))
+    memset(p.elements, 0, self.matrices.n_elements * sizeof(double))
+    for name, array in (arrays or {}).items():
         elements = array.astype(np.float64)
         if name in self.matrices.place_of:
             a = self.matrices.place_of[name]
-            memcpy(
-                self.point.elements + self.matrices.all[a].start, &elements[0],
-                self.matrices.all[a].size * sizeof(double),
-            )
+            memcpy(p.elements + self.matrices.all[a].start, &elements[0], elements.nbytes)
             continue
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
             own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            self.point.extra[g] += weight(&self.inners[g], scale_of(self, g, name)) * own
+            p.extra[g] += weight(&self.inners[g], scale_of(self, g, name)) * own
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
@@ -896,7 +893,7 @@ cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
         p.values[j] = self.features.value(p.rows[j], slot)
     if self.matrices.n:
         with gil:
-            self.matrices.load(slot, p.elements)
+            set_elements(self, p, self.matrices.at(slot))
     measure(self, p)
 
 
