@@ -3,7 +3,7 @@
 # A name has a feature row from the first vector with it on. The values of a feature that many vectors
 # have are in a column, those of a rare one in a list, so that memory follows the number of values.
 # Which they are depends on the vectors alone: a store that was loaded computes the same bits.
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
 cdef packed struct Entry:             # of the list of a rare feature
     double value
@@ -32,8 +32,6 @@ cdef class Features:
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t mark
-    # Another number whenever a name is used or not any more, or scales may have changed.
-    cdef int64_t version
 
     # Make room for feature rows.
     cdef int set_room(self, Py_ssize_t room) except -1
@@ -41,8 +39,9 @@ cdef class Features:
     cdef int set_n(self, Py_ssize_t n) except -1
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil
-    # Store a vector in a slot, instead of one with another layout, or None. All names have rows.
-    cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
+    # Store a vector in a slot, instead of one with another layout, or None. All names have rows. Return
+    # whether the names differ.
+    cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
     # Forget all vectors and names, and take another capacity.
     cdef int clear(self, Py_ssize_t capacity) except -1
     cdef size_t n_bytes(self)

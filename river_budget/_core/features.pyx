@@ -128,7 +128,6 @@ cdef class Features:
             release(&self.rows[r])
         self.n_rows, self.n_used, self.n, self.capacity, self.index = 0, 0, 0, capacity, {}
         self.set_room(0)
-        self.version += 1
 
     cdef int set_room(self, Py_ssize_t room) except -1:
         if room > 2**31 - 1:
@@ -169,7 +168,7 @@ cdef class Features:
                 set_length(feature, feature.length - 1)
         settle(feature, self.n, self.capacity)
 
-    cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
+    cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
         cdef Py_ssize_t j
         cdef Feature *feature
         for j in range(layout.m):
@@ -178,9 +177,8 @@ cdef class Features:
             old is not None and old.m == layout.m
             and not memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t))
         ):
-            return 0
+            return False
         self.mark += 1
-        self.version += 1
         for j in range(layout.m):
             feature = &self.rows[layout.rows[j]]
             self.n_used += feature.count == 0
@@ -192,6 +190,7 @@ cdef class Features:
             self.n_used -= feature.count == 0
             if feature.mark != self.mark:
                 self.set_value(old.rows[j], slot, 0.0)
+        return True
 
     cdef size_t n_bytes(self):
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))

@@ -98,7 +98,7 @@ cdef class Store:
     # The example, and the vector that was loaded last.
     cdef Point point, other
     cdef Layout layout                # with the same list of names while they stay
-    cdef int64_t found                # the version of the features when its rows were looked up
+    cdef bint has_found               # whether its feature rows, scales and statistics are known
     cdef bint has_rows                # whether `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions
     # Scratch memory for one row.

@@ -207,7 +207,7 @@ cdef class Store:
                     resolve(self)
                 self.reserve(slot)
                 store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
-                if not has_found(self):
+                if not self.has_found:
                     find_rows(self)
             set_statistics(self, slot, &self.point)
             self.inserted[slot] = self.n_inserted
@@ -365,7 +365,7 @@ cdef class Store:
             if slot is not None:
                 self.check_slot(slot)
                 load(self, slot)
-            elif not has_found(self):
+            elif not self.has_found:
                 find_rows(self)
             if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
                 numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
@@ -430,11 +430,6 @@ cdef class Store:
             self.put(slot)
         order_of(self)[: self.n] = inserted
         self.n_inserted = n_inserted
-
-
-cdef inline bint has_found(Store self) noexcept nogil:
-    """Return whether the feature rows of the example are those of its names by now."""
-    return self.found == self.features.version
 
 
 cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
@@ -561,7 +556,7 @@ cdef int resize(Store self, Py_ssize_t room) except -1:
     cdef double[:, ::1] memory = np.zeros((8 + 2 * self.n_inner, room))
     memory.base[:2, :kept] = self.by_feature[:2, :kept]
     self.by_feature, self.room = memory.base, room
-    self.features.version += 1
+    self.has_found = False
     self.point.values, self.fresh, self.other.values = &memory[0, 0], &memory[1, 0], &memory[2, 0]
     self.terms, self.weights = &memory[3, 0], &memory[4, 0]
     self.columns_of = <const double **> &memory[5, 0]
@@ -604,7 +599,7 @@ cdef int set_layout(Store self, list names) except -1:
     cdef Layout layout = Layout(names)
     if layout.m > self.room or (self.room > LARGE_ROOM and 16 * layout.m < self.room):
         resize(self, max(layout.m, 8))
-    self.layout, self.found, self.has_rows = layout, -1, False
+    self.layout, self.has_found, self.has_rows = layout, False, False
 
 
 cdef int pack(Store self, dict x) except -1:
@@ -715,7 +710,7 @@ cdef int admit(Store self) except -1 nogil:
     """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
     self.has_rows = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
-    if has_found(self):
+    if self.has_found:
         measure(self, &self.point)
     else:
         with gil:
@@ -860,7 +855,7 @@ cdef int find_rows(Store self) except -1:
     """Look up the feature rows and scales of the example's features, and measure it."""
     look_up(self, self.layout, False)
     set_features(self, &self.point, self.layout)
-    self.found = self.features.version
+    self.has_found = True
     measure(self, &self.point)
 
 
@@ -1168,7 +1163,8 @@ cdef int store(
         self.n += 1
         self.features.set_n(self.n)
         self.layouts.append(layout)
-    self.features.replace(layout, values, old, slot)
+    if self.features.replace(layout, values, old, slot):
+        self.has_found = False
     self.layouts[slot] = layout
     if self.objects is not None:
         self.objects[slot:slot + 1] = [own]
