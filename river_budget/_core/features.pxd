@@ -13,7 +13,6 @@ cdef struct Feature:                  # a feature row: the values of one name in
     int32_t count                     # vectors with the name
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
-    int32_t mark                      # of the last search that found the name
     double *column                    # values by slots (capacity,), in lines of the cache; NULL: in the list
     Entry *entries                    # the list (room,)
 
@@ -31,7 +30,6 @@ cdef class Features:
     cdef Py_ssize_t room, n_rows, n_scales
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
-    cdef int32_t mark
 
     # Make room for feature rows.
     cdef int set_room(self, Py_ssize_t room) except -1

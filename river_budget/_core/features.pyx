@@ -64,9 +64,10 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
     """Set the length of a list, whose room shrinks and grows by larger steps."""
+    cdef int32_t room = length + length // 2
     if length > feature.room or length < feature.room // 4:
-        feature.room = length + length // 2
-        reallocate(<void **> &feature.entries, feature.room * sizeof(Entry))
+        reallocate(<void **> &feature.entries, room * sizeof(Entry))
+        feature.room = room
     feature.length = length
 
 
@@ -171,26 +172,22 @@ cdef class Features:
     cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
         cdef Py_ssize_t j
         cdef Feature *feature
-        for j in range(layout.m):
-            self.set_value(layout.rows[j], slot, values[j])
-        if (
-            old is not None and old.m == layout.m
-            and not memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t))
-        ):
-            return False
-        self.mark += 1
-        for j in range(layout.m):
-            feature = &self.rows[layout.rows[j]]
-            self.n_used += feature.count == 0
-            feature.mark = self.mark
-            feature.count += 1
-        for j in range(old.m if old is not None else 0):
+        cdef bint is_other = (
+            old is None or old.m != layout.m
+            or memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t)) != 0
+        )
+        for j in range(old.m if is_other and old is not None else 0):
             feature = &self.rows[old.rows[j]]
             feature.count -= 1
             self.n_used -= feature.count == 0
-            if feature.mark != self.mark:
-                self.set_value(old.rows[j], slot, 0.0)
-        return True
+            self.set_value(old.rows[j], slot, 0.0)
+        for j in range(layout.m):
+            feature = &self.rows[layout.rows[j]]
+            if is_other:
+                self.n_used += feature.count == 0
+                feature.count += 1
+            self.set_value(layout.rows[j], slot, values[j])
+        return is_other
 
     cdef size_t n_bytes(self):
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))

@@ -845,7 +845,7 @@ cdef int look_up(Store self, Layout layout, bint adds) except -1:
                     features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
                 # The name may run Python code, which may raise: it is known from the end on.
                 set_scales(self, layout.names[j], features.n_rows)
-                features.rows[features.n_rows] = Feature(0, 0, 0, 0, NULL, NULL)
+                features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL)
                 features.index[layout.names[j]] = features.n_rows
                 layout.rows[j] = <int32_t> features.n_rows
                 features.n_rows += 1
