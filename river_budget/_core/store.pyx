@@ -906,12 +906,13 @@ cdef void measure(Store self, Point *p) noexcept nogil:
     for g in range(self.n_inner):
         inner, scales = &self.inners[g], p.scales + g * self.room
         total = inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
-        for i in range(n):
-            v, w = size(inner, p.values[p.nonzero[i]]), weight(inner, scales[p.nonzero[i]])
-            if inner.statistic == SUM_OF_RATIONALS:
-                total += 1.0 / (1.0 + w * v) - 1.0
-            else:
-                total += w * v
+        if inner.statistic == SUM_OF_RATIONALS:
+            for i in range(n):
+                v, w = p.values[p.nonzero[i]], weight(inner, scales[p.nonzero[i]])
+                total += 1.0 / (1.0 + w * v * v) - 1.0
+        else:
+            for i in range(n):
+                total += size(inner, scales[p.nonzero[i]]) * size(inner, p.values[p.nonzero[i]])
         p.own[g] = total
         total += p.extra[g]
         for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
@@ -982,6 +983,7 @@ cdef int numbers_row(
     """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
     cdef const double *scales = p.scales + g * self.room
     cdef Py_ssize_t j, k = 0, n_listed = 0
+    cdef double factor = inner.factor  # read once
     cdef Feature *feature
     if (
         inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
@@ -999,7 +1001,7 @@ cdef int numbers_row(
             else:
                 n_listed += feature.length != 0
         self.terms[k] = p.values[j]
-        self.weights[k] = weight(inner, scales[j])
+        self.weights[k] = factor * size(inner, scales[j])
         k += 1
     if n_listed:
         return sparse_row(self, p, inner, g, n, row)
