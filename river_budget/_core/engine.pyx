@@ -297,7 +297,8 @@ class Rounds:
                 label = self._labels.add(y)
             if self._class_weights is not None:
                 f.store.evaluate(x)
-                weight *= self._class_weights.following([label], f.n_rounds, self._labels)[0]
+                self._class_weights.begin([label], f.n_rounds)
+                weight *= self._class_weights.next(label, f.n_rounds, self._labels)
             due = f.round(x, label, weight, self._threshold)
             if due:
                 self._follow(due)

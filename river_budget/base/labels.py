@@ -149,17 +149,24 @@ class ClassWeights:
         self._last: list[int] = []
         self._n_before = 0
 
-    def following(self, columns: list[int], n_rounds: int, labels: Labels) -> list[float]:
-        """Return the weights of the classes of the examples after so many rounds, and count them."""
-        if self._given is not None:
-            return [self._given.get(labels.names[column], 1.0) for column in columns]
+    def begin(self, columns: list[int], n_rounds: int) -> None:
+        """Begin with examples that may be learned after so many rounds, of classes by columns."""
         self._last, self._n_before = columns, n_rounds
-        counts, weights = self._counts, []
-        for n, column in enumerate(columns, n_rounds + 1):
+
+    def next(self, column: int, n_rounds: int, labels: Labels) -> float:
+        """Return the weight of the class of the next of them, which is counted."""
+        if self._given is not None:
+            return self._given.get(labels.names[column], 1.0)
+        counts = self._counts
+        if column >= len(counts):
             counts += [0] * (column + 1 - len(counts))
-            counts[column] += 1
-            weights.append(n / ((len(counts) - counts.count(0)) * counts[column]))
-        return weights
+        counts[column] += 1
+        return (n_rounds + 1) / ((len(counts) - counts.count(0)) * counts[column])
+
+    def following(self, columns: list[int], n_rounds: int, labels: Labels) -> list[float]:
+        """Return the weights of the classes of examples; see `begin` and `next`."""
+        self.begin(columns, n_rounds)
+        return [self.next(column, n, labels) for n, column in enumerate(columns, n_rounds)]
 
     def take_back(self, n_rounds: int) -> None:
         """Uncount those of the last examples that were not learned, given the number of rounds."""
