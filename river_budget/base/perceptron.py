@@ -164,25 +164,15 @@ class GrowingPerceptron(Perceptron):
         ----------
         [^1]: [Cesa-Bianchi, Conconi & Gentile 2004](https://doi.org/10.1109/TIT.2004.833339)
         """
-        return self._by_label(self._averaged_scores(x).tolist())
-
-    def averaged_decision_function_one(self, x: Features) -> float:
-        """Return the mean of f_t(x) over the hypotheses after rounds 1 to T; see `averaged_scores_one`.
-
-        Raises ValueError if there are more than two labels, or a value of the dict x is refused.
-        """
-        self._labels.require_two("averaged_scores_one")
-        return float(self._averaged_scores(x)[1])
-
-    def _averaged_scores(self, x: Features) -> Floats:
         f = self._f
         f.claim()
         try:
             scores = np.array(f.scores(x))
             moments = f.row @ widened(self._moments[: f.n], f.n_labels)
-            return ((f.n_rounds + 1) * scores - moments) / max(1, f.n_rounds)
+            averages = ((f.n_rounds + 1) * scores - moments) / max(1, f.n_rounds)
         finally:
             f.release()
+        return self._by_label(averages.tolist())
 
     def _add(self, f: Expansion, y: Example, step: float = 1.0) -> None:
         """See `Expansion.add`."""

@@ -22,20 +22,21 @@ each = pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 @each
 def test_it_is_the_mean_of_all_hypotheses(make):
     model, x = make(), {0: 0.3, 1: -0.2}
-    assert model.averaged_decision_function_one(x) == 0.0
+    assert model.averaged_scores_one(x) == {}
     values = []
     for z, y in synth.TwoGaussians(300, seed=2):
         model.learn_one(z, y)
         values.append(model.decision_function_one(x))
-        assert model.averaged_decision_function_one(x) == pytest.approx(np.mean(values))
+        for label, average in model.averaged_scores_one(x).items():
+            assert average == pytest.approx(np.mean(values) if label else -np.mean(values))
 
 
 @each
 def test_evaluating_it_does_not_change_the_model(make):
     model, asked = make(), make()
     for x, y in synth.TwoGaussians(300, seed=2):
-        asked.averaged_decision_function_one({0: 1.0, 5: 2.0})
-        asked.averaged_decision_function_one(x)
+        asked.averaged_scores_one({0: 1.0, 5: 2.0})
+        asked.averaged_scores_one(x)
         model.learn_one(x, y)
         asked.learn_one(x, y)
     assert asked.coefficients.tolist() == model.coefficients.tolist()
@@ -56,4 +57,4 @@ def test_against_the_projectron_authors_library(model, name):
     x = {0: 0.3, 1: -0.2}
     row = [RBF(s, x) for s in model.support_vectors]
     expected = np.dot(trace["alpha_cumsum"], row) / 2000
-    assert model.averaged_decision_function_one(x) == pytest.approx(expected, abs=1e-7)
+    assert model.averaged_scores_one(x)[True] == pytest.approx(expected, abs=1e-7)

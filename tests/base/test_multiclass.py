@@ -566,8 +566,6 @@ def test_the_average_of_the_scores(name):
             averages = dict(zip(model.classes, (total / (t + 1)).tolist(), strict=False))
             assert model.averaged_scores_one(x) == close(averages)
             assert list(model.averaged_scores_one(x)) == model.classes
-    with pytest.raises(ValueError, match="averaged_scores_one"):
-        model.averaged_decision_function_one(x)
 
 
 # --- River's reductions to two labels ---

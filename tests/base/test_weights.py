@@ -127,7 +127,7 @@ def test_a_mistake_adds_the_weight_times_the_kernel():
     model.learn_one({"u": 2.0}, True)
     assert model.coefficients.tolist() == [2.5, -4.0, 1.0]
     # f = 2.5 u, 2.5 u - 4 u and 2.5 u - 4 u + 2 u after the three rounds.
-    assert model.averaged_decision_function_one({"u": 1.0}) == close((2.5 - 1.5 + 0.5) / 3)
+    assert model.averaged_scores_one({"u": 1.0})[True] == close((2.5 - 1.5 + 0.5) / 3)
 
 
 def test_forgetron_by_hand():
