@@ -71,19 +71,6 @@ class Sampler(Part):
         return super().parameters(model) | ({"desired_dist": None} if follows else {})
 
 
-def _is_order(value: Any) -> bool:
-    return value == math.inf or (isinstance(value, Real) and abs(float(value)) <= 1000)
-
-
-def _is_pattern(value: Any) -> bool:
-    return isinstance(value, str) and bool(re.compile(value))
-
-
-def _is_ngram_range(value: Any) -> bool:
-    least, most = map(count, value)
-    return type(value) is tuple and 1 <= least <= most <= 100
-
-
 def _parts_agree(model: Any) -> None:
     is_pipeline = isinstance(model, compose.Pipeline)
     parts = model.steps if is_pipeline else model.transformers
@@ -126,8 +113,9 @@ def _columns_agree(encoder: Any) -> None:
 
 
 TEXTS: Any = {
-    "on": Hashable, "preprocessor": NoneType, "tokenizer": NoneType, "tokenizer_pattern": _is_pattern,
-    "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
+    "on": Hashable, "preprocessor": NoneType, "tokenizer": NoneType, "stop_words": set | NoneType,
+    "tokenizer_pattern": lambda value: isinstance(value, str) and re.compile(value),
+    "ngram_range": lambda n: type(n) is tuple and 1 <= count(n[0]) <= count(n[1]) <= 100,
 }  # fmt: skip
 SAMPLERS = imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler
 SAMPLER: Any = {
@@ -177,7 +165,10 @@ CLASSES = listed(
         rivers.MinMaxScaler, _extremes_agree, window_size=NoneType, min=Each(listed(MINIMUM)),
         max=Each(listed(MAXIMUM)),
     ),
-    Part(rivers.Normalizer, order=_is_order),
+    Part(
+        rivers.Normalizer,
+        order=lambda p: p == math.inf or (isinstance(p, Real) and abs(float(p)) <= 1000),
+    ),
     StatImputer(rivers.StatImputer, stats=Each(IMPUTERS)),
     Part(
         rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),
