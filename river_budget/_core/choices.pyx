@@ -75,24 +75,6 @@ cdef void add_term(
         scores[rival, i] -= step * row[i]
 
 
-def cheapest(Expansion f, const double[::1] squares, double rest, double own, double slack):
-    """Return the vector whose removal costs least; n, the example, has the cost `own`.
-
-    Given are the squared distance of each vector from those that take over its term (n,), and what is
-    added to each cost. Ties differ by at most `slack`.
-    """
-    cdef Py_ssize_t c, i, n = f.store.n
-    cdef double size
-    cdef double[::1] costs = np.empty(n + 1)
-    for i in range(n):
-        size = 0.0
-        for c in range(f.n_labels):
-            size += (f.scale * f.table[c, i]) ** 2
-        costs[i] = 0.5 * (0.5 * size) * squares[i] + rest
-    costs[n] = own
-    return f.cheapest(costs, slack)
-
-
 cdef class Neighbours:
     """The nearest other vector of each one, the oldest among ties, and projections onto that.
 

@@ -26,6 +26,7 @@ class Expansion(Engine):
     row: Floats
     coefficients: Floats  # signed (n,) with two labels, (n, labels) with more
     matrix: Floats  # (n, labels)
+    sizes: Floats  # half the sums of the squared coefficients of each vector (n,)
     norm: float  # computed from all pairs of vectors: ||f||^2 = sum_c ||g_c||^2 / 2
     def __init__(self, store: Store) -> None: ...
     def cheapest(self, costs: Floats, slack: float = 0.0) -> int:

@@ -166,6 +166,15 @@ cdef class Expansion(Engine):
         return self.scale * self.rows().T
 
     @property
+    def sizes(self):
+        cdef Py_ssize_t c, i
+        cdef double[::1] sizes = np.zeros(self.store.n)
+        for c in range(self.n_labels):
+            for i in range(self.store.n):
+                sizes[i] += 0.5 * (self.scale * self.table[c, i]) ** 2
+        return sizes.base
+
+    @property
     def norm(self):
         cdef Py_ssize_t slot
         cdef double[:, ::1] values = np.empty((self.store.n, self.n_labels))

@@ -6,7 +6,6 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive, one_of
-from river_budget._core.choices import cheapest
 from river_budget._state import Field
 from river_budget.base import (
     AtLeast,
@@ -113,17 +112,19 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
 
     def _replace_one(self, f: Expansion, y: Example, own: Floats, projected: float) -> None:
         maintenance, loss = self._maintenance, 1 - y.margin
-        squares = maintenance.squares()
-        made, unmade = self._objective(loss, y.self_value), self._objective(loss, projected)
-        r = cheapest(f, squares, made, unmade, ROUNDING * self.C * loss)
+        # The squared norm of what a removal leaves of each term.
+        squares, costs = f.sizes * maintenance.squares(), np.empty(f.n + 1)
+        costs[:-1] = 0.5 * squares + self._objective(loss, y.self_value)
+        costs[-1] = self._objective(loss, projected)
+        r = f.cheapest(costs, ROUNDING * self.C * loss)
         if r == f.n:
             self._shift(f, y, own, projected)
             return
-        term, weights = f.matrix[r], maintenance.take_over(r)
-        self.removal_displacement += math.sqrt(0.5 * float(term @ term) * squares[r])
+        self.removal_displacement += math.sqrt(squares[r])
+        change = np.multiply.outer(maintenance.take_over(r), f.matrix[r])
         maintenance.on_put(r)
         f.replace(r, y, self._count(y, y.self_value))
-        f.change(np.multiply.outer(weights, term))
+        f.change(change)
 
     def _shift(self, f: Expansion, y: Example, weights: Floats, projected: float) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
