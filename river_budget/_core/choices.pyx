@@ -83,12 +83,10 @@ cdef class Neighbours:
 
     cdef readonly Expansion f
     cdef double[:, ::1] table         # the Gram matrix (n, n)
-    cdef int64_t[::1] nearest         # (n,)
-    cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
+    cdef int64_t[::1] nearest         # (n,), negative if it is not known
 
     def __init__(self, Expansion f not None):
-        self.f = f
-        self.table, self.nearest, self.distances = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
+        self.f, self.table, self.nearest = f, np.zeros((0, 0)), np.zeros(0, np.int64)
 
     def __reduce__(self):
         return type(self), (self.f,)
@@ -99,7 +97,7 @@ cdef class Neighbours:
 
     @property
     def nbytes(self):
-        return self.table.nbytes + self.nearest.nbytes + self.distances.nbytes
+        return self.table.nbytes + self.nearest.nbytes
 
     def squares(self):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
@@ -107,11 +105,10 @@ cdef class Neighbours:
         cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
         if self.table.shape[0] != n:
-            self.table = self.f.store.gram()
-            self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
-            for i in range(n):
-                self.find_nearest(i, n)
+            self.table, self.nearest = self.f.store.gram(), np.full(n, -1)
         for i in range(n):
+            if self.nearest[i] < 0:
+                self.nearest[i] = self.nearest_to(i)
             nearest, example = self.shares(i)
             squares[i] = self.table[i, i] - nearest * self.table[i, self.nearest[i]]
             squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
@@ -124,22 +121,21 @@ cdef class Neighbours:
 
     def on_put(self, slot=None):
         """Follow before the example replaces the vector in a slot."""
-        if slot is not None:
-            self.replace(slot)
-
-    cdef int replace(self, Py_ssize_t slot) except -1:
-        cdef Py_ssize_t i, n = self.table.shape[0]
-        cdef double distance, own = self.f.y.self_value
+        cdef Py_ssize_t i, j, place, n = self.table.shape[0]
+        cdef double own = self.f.y.self_value
+        if slot is None:
+            return
         require(self.f.store.n == n, "the nearest vectors are not known")
+        place = slot
         for i in range(n):
-            self.table[slot, i] = self.table[i, slot] = self.f.store.rows[i]
-        self.table[slot, slot] = own
+            self.table[place, i] = self.table[i, place] = self.f.store.rows[i]
+        self.table[place, place] = own
         for i in range(n):
-            distance = own - 2.0 * self.table[i, slot]
-            if i == slot or self.nearest[i] == slot and not distance < self.distances[i]:
-                self.find_nearest(i, slot)
-            elif distance < self.distances[i]:
-                self.nearest[i], self.distances[i] = slot, distance
+            j = self.nearest[i]
+            if i == place or j == place:
+                self.nearest[i] = -1
+            elif j >= 0 and own - 2.0 * self.table[i, place] < self.table[j, j] - 2.0 * self.table[i, j]:
+                self.nearest[i] = place
 
     cdef (double, double) shares(self, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
@@ -151,19 +147,17 @@ cdef class Neighbours:
             nearest = (self.table[i, j] * own - row[i] * row[j]) / determinant
         return nearest, (row[i] - nearest * row[j]) / own if own > 0.0 else 0.0
 
-    cdef void find_nearest(self, Py_ssize_t i, Py_ssize_t youngest) noexcept:
-        """Find the vector nearest to another one, where a slot has the youngest vector."""
+    cdef Py_ssize_t nearest_to(self, Py_ssize_t i) noexcept:
         cdef Py_ssize_t j, best = -1
         cdef int64_t *inserted = self.f.store.inserted
         cdef double distance, least = INFINITY
         for j in range(self.table.shape[0]):
             distance = self.table[j, j] - 2.0 * self.table[i, j]
             if j != i and (
-                best < 0 or distance < least or distance == least and j != youngest
-                and (best == youngest or inserted[j] < inserted[best])
+                best < 0 or distance < least or distance == least and inserted[j] < inserted[best]
             ):
                 best, least = j, distance
-        self.nearest[i], self.distances[i] = best, least
+        return best
 
 
 def draw(Expansion f, double drawn, bint is_weighted, double limit):
