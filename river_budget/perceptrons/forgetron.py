@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 
-from river_budget._state import require
 from river_budget.base import AtLeast, Between, BudgetPerceptron, Example, Expansion, with_example
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -39,11 +38,6 @@ class Forgetron(ProvenPerceptron, BudgetPerceptron):
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         theorem = bounds.forgetron(norm, loss, self.budget)
         return theorem, bounds.forgetron_run(norm, loss, self)
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        is_valid = self._f.n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
-        require(is_valid, "a coefficient is above 1")
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._slack += 15 / 32
