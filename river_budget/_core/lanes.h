@@ -23,7 +23,7 @@ enum { LANES = 32 };
 #else
 #define BEGIN_LOOPS PRAGMA(GCC push_options) PRAGMA(GCC optimize("O3"))
 #define END_LOOPS PRAGMA(GCC pop_options)
-#define BEGIN_TARGET(isa) BEGIN_LOOPS PRAGMA(GCC target(isa))
+#define BEGIN_TARGET(isa) BEGIN_LOOPS PRAGMA(GCC target(isa, "prefer-vector-width=512"))
 #define END_TARGET END_LOOPS
 #endif
 

@@ -11,7 +11,7 @@ BEGIN_TARGET("avx2")
 #undef W
 END_TARGET
 #if MOST >= 8
-BEGIN_TARGET("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
+BEGIN_TARGET("avx512f,avx512dq,avx512vl")
 #define W 8
 #include BODY
 #undef W

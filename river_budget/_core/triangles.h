@@ -53,8 +53,6 @@ typedef double four __attribute__((vector_size(32), aligned(8)));
 #define CONST_FOUR(p) (*(const four *)(p))
 typedef double eight __attribute__((vector_size(64), aligned(8)));
 
-static inline double total(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
-
 /* The offset of the first block of the rows 4 g to 4 g + 3. */
 static inline long blocks_before(long g) { return 8 * g * (g + 1); }
 
@@ -89,6 +87,8 @@ static int choose_triangle_lanes(struct triangle_loops *table, int most) {
 
 #else /* the body for vectors of W doubles */
 
+static inline double NAME(total)(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
+
 static double NAME(dot)(const double *a, const double *b, long n) {
     four even = {0}, odd = {0};
     long j = 0;
@@ -97,7 +97,7 @@ static double NAME(dot)(const double *a, const double *b, long n) {
         odd += CONST_FOUR(a + j + 4) * CONST_FOUR(b + j + 4);
     }
     if (j < n) even += CONST_FOUR(a + j) * CONST_FOUR(b + j);
-    return total(even + odd);
+    return NAME(total)(even + odd);
 }
 
 static void NAME(add_multiple)(double *a, double factor, const double *b, long n) {
@@ -197,7 +197,7 @@ static void NAME(multiply)(const struct triangle *m, const double *x, double *pr
             q += b * x_j, w += d * x_j;
             FOUR(product + j) += a + (b * t + d * v);
         }
-        four sums = {total(p), total(q), total(r), total(w)};
+        four sums = {NAME(total)(p), NAME(total)(q), NAME(total)(r), NAME(total)(w)};
         FOUR(product + i) = sums + ((CONST_FOUR(block) * s + CONST_FOUR(block + 8) * u) +
                                     (CONST_FOUR(block + 4) * t + CONST_FOUR(block + 12) * v));
     }
