@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from river import base
@@ -64,9 +64,9 @@ class Calibrated(ClassifierWrapper):
     `-a d - r sqrt(d) + b`, with a bias b for each label: Platt scaling, with a root because
     probabilities of budgeted models often rise steeply near the decision boundary. Each example
     updates a, r and the biases by a Newton step on its log loss, with the sum of all Hessians so
-    far [^1] [^2] (the papers approximate them by squared gradients). Each forgetting factor has a
-    map, whose sum it multiplies in each round: 1 suits scores that keep their meaning, a smaller
-    one drift.
+    far [^1] [^2] (the papers approximate them by squared gradients). There are three maps, whose sums
+    are multiplied in each round by 1, which suits scores that keep their meaning, and by 0.998 and
+    0.99, which suit drift.
 
     Bayes' rule weights the maps and the model's own probabilities, whose prior is 1/2. In each
     round, a share of 0.0001 of the weights returns to the prior. After T rounds on any sequence,
@@ -82,8 +82,6 @@ class Calibrated(ClassifierWrapper):
     model
         A classifier with scores or probabilities, or a pipeline that ends in one. This package's
         perceptrons give their scores, all other classifiers `predict_proba_one`.
-    forgetting
-        The forgetting factor of each calibration map, above 0 and at most 1.
 
     Attributes
     ----------
@@ -112,14 +110,7 @@ class Calibrated(ClassifierWrapper):
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning, 69, pp.169-192.](https://doi.org/10.1007/s10994-007-5016-8)
     """
 
-    calibrator = Field[Calibrator]()
-
-    def __init__(
-        self, model: base.Classifier | Pipeline, forgetting: Sequence[float] = (1.0, 0.998, 0.99)
-    ) -> None:
-        super().__init__(model)
-        self.forgetting = forgetting
-        self.calibrator = Calibrator(forgetting)
+    calibrator = Field[Calibrator](Calibrator)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from typing import Any
 
 from river_budget._state import State
@@ -6,10 +5,8 @@ from river_budget._state import State
 LARGEST_GAP: float
 
 class Calibrator:
-    forgetting: Sequence[float]
     weights: list[float]
     memory_bytes: int
-    def __init__(self, forgetting: Sequence[float]) -> None: ...
     def probabilities(self, gaps: dict[Any, float]) -> dict[Any, float]: ...
     def learn(self, gaps: dict[Any, float], y: Any) -> None: ...
     def state(self) -> State: ...

@@ -7,14 +7,12 @@ sum of the features times the slopes, and of a bias, which is 0 for a label that
 
 from libc.math cimport sqrt
 
-from collections.abc import Sequence
 import math
 import sys
 
 import numpy as np
 
 from river_budget._arrays import padded
-from river_budget._checks import check_probability
 from river_budget._state import count, finite, floats, require, require_definite
 
 from river_budget._core.softmax cimport softmax
@@ -24,12 +22,16 @@ LARGEST_GAP = 1e50
 cdef double CAP = LARGEST_GAP
 cdef double LARGEST_RATIO = 10.0            # of a gap to the width, so that an outlier moves little
 cdef Py_ssize_t HORIZON = 1000              # the width is a mean over so many examples, and fades then
-cdef double RAW_WEIGHT = 0.5                # prior weight of the raw model
 cdef double SHARE = 1e-4                    # of the weights that returns to the prior in each round
 # Curvature of the prior on a parameter: that of one example of average width on the boundary.
 cdef double PRIOR = 0.25
 cdef double RADIUS = 10.0                   # largest size of a parameter, for examples of width 1
 cdef double SMALLEST_LIKELIHOOD = 1e-300    # smaller ones are taken as this, so that they have a sum
+
+# A map for each forgetting factor, which multiplies the sum of its Hessians in each round.
+cdef enum: N_MAPS = 3
+cdef double[N_MAPS] FORGETTING = [1.0, 0.998, 0.99]
+cdef double[1 + N_MAPS] PRIOR_WEIGHTS = [1.0 / 2.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]
 
 cdef struct Map:
     double a, b                       # its slopes
@@ -46,11 +48,6 @@ cdef class Calibrator:
 
     A model's logits enter as gaps: the largest logit minus that of each label.
 
-    Parameters
-    ----------
-    forgetting
-        The forgetting factor of each map.
-
     Attributes
     ----------
     weights
@@ -59,29 +56,20 @@ cdef class Calibrator:
         Memory of the maps in bytes: arrays, labels and their columns.
     """
 
-    cdef readonly object forgetting
     cdef dict columns                 # of the labels, in the order in which they came
     cdef double[:, ::1] maps          # a `Map` in each row
     cdef double[:, :, ::1] biases     # a `Bias` (labels + 1, maps, 4); the last row is 0, for unknown labels
-    cdef double[::1] mixture, prior   # of the model and the maps (1 + maps,)
+    cdef double[::1] mixture          # weights of the model and the maps (1 + maps,)
     cdef double square                # mean square of the largest gap, over examples that have one
-    cdef Py_ssize_t n_maps, n_gaps
+    cdef Py_ssize_t n_gaps
 
-    def __init__(self, forgetting):
-        if not isinstance(forgetting, Sequence) or not forgetting:
-            raise ValueError(f"forgetting must be a tuple of factors, got {forgetting!r}")
-        for factor in forgetting:
-            check_probability("forgetting: a factor", factor)
-            if factor == 0:
-                raise ValueError("forgetting: a factor must be above 0, got 0")
-        n = self.n_maps = len(forgetting)
-        self.forgetting, self.columns = forgetting, {}
-        self.prior, self.mixture = np.array(2 * [[RAW_WEIGHT] + n * [(1.0 - RAW_WEIGHT) / n]])
+    def __init__(self):
+        self.columns, self.mixture = {}, np.array(PRIOR_WEIGHTS)
         # Each map begins as the identity: a slope of 1 on the gap, 0 on its square root.
-        self.maps, self.biases = np.eye(1, 5).repeat(n, axis=0), np.zeros((1, n, 4))
+        self.maps, self.biases = np.eye(1, 5).repeat(N_MAPS, axis=0), np.zeros((1, N_MAPS, 4))
 
     def __reduce__(self):
-        return type(self), (self.forgetting,), self.state()
+        return type(self), (), self.state()
 
     def __setstate__(self, state):
         self.restore(state)
@@ -97,18 +85,18 @@ cdef class Calibrator:
         """Return both features and the probabilities of model and maps (3 + maps, labels)."""
         cdef Py_ssize_t i, m, n = len(gaps)
         cdef double gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
-        cdef bytearray memory = bytearray((3 + self.n_maps) * n * sizeof(double))
+        cdef bytearray memory = bytearray((3 + N_MAPS) * n * sizeof(double))
         example = <double *> <char *> memory
         logits = example + 2 * n
         for i, value in enumerate([float(value) for value in gaps.values()]):
             logits[i], gap = -<double> value, min(<double> value, cap)
             example[i], example[n + i] = -gap, -sqrt(gap)
-            for m in range(self.n_maps):
+            for m in range(N_MAPS):
                 logits[(1 + m) * n + i] = (
                     self.maps[m, 0] * example[i] + self.maps[m, 1] * example[n + i]
                     + self.biases[<Py_ssize_t> columns[i], m, 0]
                 )
-        for m in range(1 + self.n_maps):
+        for m in range(1 + N_MAPS):
             softmax(logits + m * n, logits + m * n, n)
         return memory
 
@@ -123,7 +111,7 @@ cdef class Calibrator:
         mixed = <double *> <char *> memory + 2 * n
         for i in range(n):
             mixed[i] *= self.mixture[0]
-            for m in range(self.n_maps):
+            for m in range(N_MAPS):
                 mixed[i] += self.mixture[1 + m] * mixed[(1 + m) * n + i]
             total += mixed[i]
         return dict(zip(gaps, [mixed[i] / total for i in range(n)]))
@@ -145,17 +133,17 @@ cdef class Calibrator:
         memory = self.evaluate(gaps, columns)
         example = <double *> <char *> memory
         # Bayes' rule; a share of the weights returns to the prior.
-        for m in range(1 + self.n_maps):
+        for m in range(1 + N_MAPS):
             self.mixture[m] *= max(example[(2 + m) * n + position], SMALLEST_LIKELIHOOD)
             total += self.mixture[m]
-        for m in range(1 + self.n_maps):
-            self.mixture[m] = (1.0 - SHARE) / total * self.mixture[m] + SHARE * self.prior[m]
+        for m in range(1 + N_MAPS):
+            self.mixture[m] = (1.0 - SHARE) / total * self.mixture[m] + SHARE * PRIOR_WEIGHTS[m]
         for i in range(n):
             largest = max(largest, -example[i])
         if largest > 0.0:
             self.n_gaps += 1
             self.square += (largest * largest - self.square) / min(self.n_gaps, HORIZON)
-        for m in range(self.n_maps):
+        for m in range(N_MAPS):
             self.newton_step(m, example, columns, position)
 
     cdef int newton_step(
@@ -167,7 +155,7 @@ cdef class Calibrator:
         diag(p) - p p'; the last term is left out, since a gradient has no part along equal shifts of
         all biases. The matrix is then an arrow, and is solved in time linear in the number of labels.
         """
-        cdef double decay = self.forgetting[m], mean_a = 0.0, mean_b = 0.0, u, v, first, second
+        cdef double decay = FORGETTING[m], mean_a = 0.0, mean_b = 0.0, u, v, first, second
         cdef double width = self.width(), least_a = PRIOR * width * width, least_b = PRIOR * width
         cdef Py_ssize_t i, n = len(columns)
         cdef Bias *bias
@@ -219,7 +207,7 @@ cdef class Calibrator:
 
     @property
     def memory_bytes(self):
-        arrays = self.maps.nbytes + self.biases.nbytes + 2 * self.mixture.nbytes
+        arrays = self.maps.nbytes + self.biases.nbytes + self.mixture.nbytes
         return arrays + sum(map(sys.getsizeof, (self, self.columns, *self.columns)))
 
     def state(self):
@@ -233,12 +221,12 @@ cdef class Calibrator:
         columns, n = state["columns"], len(state["columns"])
         numbered = type(columns) is dict and list(columns.values()) == list(range(n))
         require(numbered, "a label has a wrong column")
-        maps = floats(state["maps"], (self.n_maps, 5))
+        maps = floats(state["maps"], (N_MAPS, 5))
         curvatures = maps[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
         require_definite(curvatures, "the curvature of the slopes is wrong")
-        biases = floats(state["biases"], (n, self.n_maps, 4))
+        biases = floats(state["biases"], (n, N_MAPS, 4))
         require((biases[:, :, 3] >= 0).all(), "the curvature of a bias is negative")
-        weights = floats(state["weights"], (1 + self.n_maps,))
+        weights = floats(state["weights"], (1 + N_MAPS,))
         is_whole = (weights > 0).all() and math.isclose(weights.sum(), 1.0)
         require(is_whole, "the weights of the maps are not probabilities")
         self.square = finite(state["square"], 0.0, CAP**2)
