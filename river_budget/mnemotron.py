@@ -87,9 +87,9 @@ class Mnemotron(Machine):
         and kernels without a width also read scaled features.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
-        variance: a tuple of pairs for all kernels, or one such tuple for each kernel. Each pair of
-        a kernel is an expert. Defaults to (1, 0.1), (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the
-        last two default kernels have the first and the third of these.
+        variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
+        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the last two default kernels have the first and
+        the third of these.
     novelty
         Smallest `novelty_one` of a new support vector; with C labels, of log2(C) times that, since
         a label of many tells more.
@@ -273,21 +273,12 @@ def _pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> list[Any
     """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
     if forgetting is None:
         return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
-    try:
-        is_nested = isinstance(forgetting[0][0], Sequence)
-    except (TypeError, LookupError):
-        is_nested = False
-    by_kernel = list(forgetting) if is_nested else [forgetting] * n_kernels
-    expected = "forgetting must be pairs of a forgetting factor and a noise variance"
-    for pairs in by_kernel:
-        require(isinstance(pairs, Sequence) and pairs, f"{expected}, got {pairs!r}")
-        for pair in pairs:
-            is_pair = isinstance(pair, Sequence) and len(pair) == 2
-            require(is_pair, f"{expected}, got {pair!r}")
-            check_positive("forgetting: a forgetting factor", pair[0])
-            check_positive("forgetting: a noise variance", pair[1])
-            error = f"forgetting: a forgetting factor must be at most 1, got {pair[0]!r}"
-            require(pair[0] <= 1, error)
-    n = len(by_kernel)
-    require(n == n_kernels, f"forgetting has pairs for {n} kernels, but there are {n_kernels}")
-    return by_kernel
+    listed = forgetting if isinstance(forgetting, Sequence) and forgetting else [forgetting]
+    are_pairs = all(isinstance(pair, Sequence) and len(pair) == 2 for pair in listed)
+    expected = "pairs of a forgetting factor and a noise variance"
+    require(are_pairs, f"forgetting must be {expected}, got {forgetting!r}")
+    for factor, noise in forgetting:
+        check_positive("forgetting: a forgetting factor", factor)
+        check_positive("forgetting: a noise variance", noise)
+        require(factor <= 1, f"forgetting: a forgetting factor must be at most 1, got {factor!r}")
+    return [forgetting] * n_kernels

@@ -54,7 +54,7 @@ class Plain:
 
     def __init__(self, kernels, memories, budget, novelty=0.01):
         self.kernels, self.budget, self.novelty = kernels, budget, novelty
-        self.experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
+        self.experts = [(z, *pair) for z in range(len(kernels)) for pair in memories]
         n = len(self.experts) + 1  # the last one is that of repeated labels
         self.n_labels = 2
         self.vectors, self.owners, self.values = [], [], {}
