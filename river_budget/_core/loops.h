@@ -12,11 +12,16 @@
 typedef void (*OverColumns)(COLUMNS);
 typedef void (*OverArrays)(ARRAYS);
 
-/* Coefficients of the polynomial of exp, from that of x^2 on. */
+/* Powers of 2 with the exponents 0, 1/16, ..., 15/16 as numbers of bits, less 1/16, ..., 15/16 in the field
+   of the exponent; and coefficients of the polynomial of exp, from that of x^2 on. */
+static const int64_t POWERS[] = {
+    0x3ff0000000000000, 0x3fefb5586cf9890f, 0x3fef72b83c7d517b, 0x3fef387a6e756238,
+    0x3fef06fe0a31b715, 0x3feedea64c123422, 0x3feebfdad5362a27, 0x3feeab07dd485429,
+    0x3feea09e667f3bcd, 0x3feea11473eb0187, 0x3feeace5422aa0db, 0x3feec49182a3f090,
+    0x3feee89f995ad3ad, 0x3fef199bdd85529c, 0x3fef5818dcfba487, 0x3fefa4afa2a490da};
 static const double EXP[] = {
-    0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d63p-5, 0x1.11111111109b3p-7,
-    0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13, 0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19,
-    0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
+    0x1.0000000000005p-1, 0x1.555555548ebc9p-3, 0x1.555555545dd6cp-5, 0x1.11123b47f2e56p-7,
+    0x1.6c185e8d5da03p-10};
 
 /* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
@@ -63,6 +68,17 @@ struct loops {
 #define WIDENED_2(p) ((V){PAIR(p)})
 #define WIDENED_4(p) ((V){PAIR(p), PAIR((p) + 2)})
 #define WIDENED_8(p) ((V){PAIR(p), PAIR((p) + 2), PAIR((p) + 4), PAIR((p) + 6)})
+
+/* The powers of a vector of places, which are taken modulo 16. */
+#define POWER_OF(t, i) POWERS[(t)[i] & 15]
+#define TWO_POWERS(t, i) POWER_OF(t, i), POWER_OF(t, i + 1)
+#define LOOK_UP_2(t) ((I){TWO_POWERS(t, 0)})
+#define LOOK_UP_4(t) ((I){TWO_POWERS(t, 0), TWO_POWERS(t, 2)})
+#ifdef __clang__
+#define LOOK_UP_8(t) ((I){TWO_POWERS(t, 0), TWO_POWERS(t, 2), TWO_POWERS(t, 4), TWO_POWERS(t, 6)})
+#else
+#define LOOK_UP_8(t) __builtin_shuffle(*(const I *)POWERS, *(const I *)(POWERS + 8), t)
+#endif
 
 /* The terms of a feature: x and s are its values, d is their difference, y its weight. */
 #define PRODUCT (x * s)
@@ -241,19 +257,21 @@ static void NAME(combine)(double constant, const double *statistics, double fact
 }
 
 /* exp(x) for K vectors of x = -gamma row, from element i on: 0 below -708, with an error of at most 1.1 units
-   in the last place. Each operation is done for all of them, so that none waits for the one before it. */
-#define EXPONENTIALS(K)                                                                        \
-    {                                                                                          \
-        V x[K], shifted[K], r[K], p[K];                                                        \
-        EACH_OF(K) x[k] = -gamma * READ(row + i + k * W);                                      \
-        EACH_OF(K) shifted[k] = x[k] * 1.4426950408889634 + 6755399441055744.0;                \
-        EACH_OF(K) p[k] = shifted[k] - 6755399441055744.0;                                     \
-        EACH_OF(K) r[k] = (x[k] - p[k] * 0.693147180369123816490) - p[k] * 1.90821492927058770002e-10; \
-        EACH_OF(K) p[k] = r[k] * EXP[9] + EXP[8];                                              \
-        for (int c = 7; c >= 0; c--) EACH_OF(K) p[k] = p[k] * r[k] + EXP[c];                   \
-        EACH_OF(K) p[k] = (p[k] * r[k]) * r[k] + r[k] + 1.0;                                   \
-        EACH_OF(K) p[k] *= (V)(((I)shifted[k] + 1023) << 52);                                  \
-        EACH_OF(K) INTO(row + i + k * W) = (V)((I)p[k] & (x[k] > -708.0));                     \
+   in the last place. It is 2^(t / 16) exp(r), for a whole number t. Each operation is done for all of them, so
+   that none waits for the one before it. */
+#define EXPONENTIALS(K)                                                                         \
+    {                                                                                           \
+        V x[K], shifted[K], r[K], p[K], power[K];                                               \
+        EACH_OF(K) x[k] = -gamma * READ(row + i + k * W);                                       \
+        EACH_OF(K) shifted[k] = x[k] * 23.083120654223414 + 6755399441055744.0;                 \
+        EACH_OF(K) p[k] = shifted[k] - 6755399441055744.0;                                      \
+        EACH_OF(K) r[k] = (x[k] - p[k] * 0x1.62e42feep-5) - p[k] * 0x1.a39ef35793c76p-37;           \
+        EACH_OF(K) p[k] = r[k] * EXP[4] + EXP[3];                                               \
+        for (int c = 2; c >= 0; c--) EACH_OF(K) p[k] = p[k] * r[k] + EXP[c];                    \
+        EACH_OF(K) p[k] = (p[k] * r[k]) * r[k] + r[k];                                          \
+        EACH_OF(K) power[k] = (V)(JOINED(LOOK_UP_, W)((I)shifted[k]) + ((I)shifted[k] << 48));  \
+        EACH_OF(K) p[k] = power[k] + power[k] * p[k];                                           \
+        EACH_OF(K) INTO(row + i + k * W) = (V)((I)p[k] & (x[k] > -708.0));                      \
     }
 
 static void NAME(exponential)(double gamma, long n, double *row) {
