@@ -20,7 +20,6 @@ from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, 
 from river_budget.kernels.base import Category
 
 from river_budget._core.engine cimport Engine
-from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 
 cdef extern from "symmetric.h":
@@ -254,13 +253,14 @@ cdef class Discriminant(Engine):
     cdef int answer(self) except -1 nogil:
         """Compute means, discriminants, logits and scores of the example of the store."""
         cdef Py_ssize_t c, n_labels = self.n_labels
-        cdef double total = 0.0, least = INFINITY, mean = 0.0, inner, square
+        cdef double total = 0.0, least, mean = 0.0, inner, square
         means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
         self.fourier.transform(self.store.layout.names, self.store.point.values, self.store.arrays)
         self.set_elements(sqrt(2.0 / self.n_features))
         for c in range(n_labels):
             means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
             total += self.counts[c]
+        least = INFINITY if total > 0.0 else 0.0
         for c in range(n_labels):
             if self.counts[c] == 0.0:
                 continue
@@ -269,8 +269,6 @@ cdef class Discriminant(Engine):
             discriminants[c] = total * (inner - 0.5 * square)
             logits[c] = self.beta * discriminants[c] + log(self.counts[c] / total)
             least = fmin(least, logits[c])
-        if total == 0.0:
-            least = 0.0
         for c in range(n_labels):
             if self.counts[c] == 0.0:
                 logits[c] = least + UNSEEN
@@ -284,9 +282,6 @@ cdef class Discriminant(Engine):
     cdef void set_elements(self, double factor) noexcept nogil:
         """Set phi to a factor times the features."""
         self.loops.convert(&self.fourier.features[0], factor, self.phi, self.n_features)
-
-    cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil:
-        softmax(&self.outputs[2, 0], probabilities, n_labels)
 
     # Rounds.
 

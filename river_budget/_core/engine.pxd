@@ -30,8 +30,6 @@ cdef class Engine:
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil
-    # Compute the probabilities of the first labels at the example of the last answer, in an archive.
-    cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil
     # Begin a round; return whether another example has taken the place of its own in the store.
     cdef bint prepare(self) except -1 nogil
     # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_CHECK, added up.

@@ -98,9 +98,6 @@ cdef class Engine:
     cdef int answer(self) except -1 nogil:
         pass
 
-    cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil:
-        pass
-
     # Rounds.
 
     cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1:

@@ -286,6 +286,7 @@ cdef class Experts(Engine):
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
     cdef int answer(self) except -1 nogil:
+        cdef Py_ssize_t c
         self.posteriors.forecast(self.probabilities)
         if self.repeats is not None:
             self.repeats.predict(self.probabilities[self.posteriors.n_experts])
@@ -293,7 +294,9 @@ cdef class Experts(Engine):
             self.archive.store.evaluate_like(self.store)
             self.archive.forecast()
             own = &self.probabilities[self.n_experts - 1, 0]
-            self.archive.get_probabilities(own, self.n_labels)
+            for c in range(self.n_labels):  # its scores are twice the logits
+                own[c] = 0.5 * self.archive.answers[c]
+            softmax(own, own, self.n_labels)
         self.mix()
         return 0
 
