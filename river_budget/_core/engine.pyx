@@ -274,17 +274,13 @@ class Rounds:
         cdef Py_ssize_t label
         cdef double weight = 1.0
         cdef int due
-        cdef unsigned long thread = PyThread_get_thread_ident()
-        # As `claim` and `release`, which ask for the thread once more.
-        f.require_closed()
-        f.owner = thread
+        f.claim()
         try:
             if type(w) is not float or w != 1.0:
                 f.store.evaluate(x)
                 weight = weight_of(w)
                 if weight == 0.0:
                     self._labels.check(y)
-                    f.release()
                     return
             try:
                 label = self._labels.column[y]
@@ -300,13 +296,10 @@ class Rounds:
             if due:
                 self._follow(due)
         except BaseException:
-            try:
-                self._complete()
-            finally:
-                f.release()
+            self._complete()
             raise
-        if f.owner == thread:
-            f.owner = 0
+        finally:
+            f.release()
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.
