@@ -47,8 +47,6 @@ class Keyed(Run):
         make = options.maker(self.algorithm, self.budget, self.gamma, self.seed)
         columns = self.columns._replace(others=(self.key, self.seq))
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            if reader.form == files.Format.LIBSVM:
-                raise ValueError("libsvm has no column for a key: csv and JSON lines have")
             self._states: dict[Any, bytes] = {}
             self._n_of_key: collections.Counter[Any] = collections.Counter()
             self._learner = _Learner(make, max_jump=self.max_jump)
