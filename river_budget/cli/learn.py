@@ -26,9 +26,6 @@ KEPT: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_t
 PLACE = {"n_rows": int, "n_lines": int, "name": str, "digests": list}
 RECORD = dict.fromkeys(Counts._fields, int) | PLACE | KEPT
 
-# Characters of lines that are kept in memory while they are compared; more are kept on disk.
-SPOOL = 2**24
-
 
 @app.command()
 @dataclasses.dataclass
@@ -165,8 +162,7 @@ def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
 class Lines:
     """The lines of an input with a name, and the place of the last one whose row is done.
 
-    The place has digests of the first 1, 2, 4, 8, ... lines and of all, so the first two lines mostly
-    tell whether other input is the same.
+    The place has digests of the first 1, 2, 4, 8, ... lines and of all: other input differs early.
     """
 
     def __init__(self, lines: Iterable[str], name: str) -> None:
@@ -202,8 +198,9 @@ def _placed(lines: Iterator[str], name: str, record: Any) -> tuple[Iterator[str]
     """
     n, digests = record.get("n_lines", 0), record.get("digests") or []
     begin = Lines(itertools.islice(lines, n if record.get("name") == name else 0), name)
-    spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed with the process
-        SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline=""
+    # It is on disk if it is longer than 16 million characters, and is closed with the process.
+    spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115
+        2**24, "w+", encoding="utf-8", errors="surrogateescape", newline=""
     )
     for line in begin:
         spool.write(line)

@@ -69,11 +69,6 @@ class PublishedDataset(RemoteDataset):
     On first use, a file is downloaded and unpacked in a temporary directory, and moved into River's
     cache directory (`$RIVER_DATA`, or `~/river_data`). On every use, its number of rows is checked
     and, if one is certain, its published checksum.
-
-    Attributes
-    ----------
-    is_downloaded
-        Whether the file is in the cache directory.
     """
 
     files: ClassVar[dict[str, File]]  # by part
