@@ -5,23 +5,12 @@ L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `
 hold for any number of labels: with a score g_c(x) for each label c and the label y of example t,
 `||g|| = sqrt(1/2 sum_c ||g_c||^2)` and `L(g) = sum_t max(0, 1 - m_t)`, with the margin
 `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels, `g = g_+ = -g_-`, these are those
-of the papers. Every function raises ValueError, with the name of the argument, if one is out of
-range. The page on theory has our derivations.
+of the papers.
 
-Parameters
-----------
-norm
-    Norm ||g|| of the comparator; its largest norm if it moves.
-loss
-    Cumulative hinge loss L(g) of the comparator.
-path_length
-    Path length S of a comparator that moves, the sum of `||g_t - g_(t-1)||`.
-budget, eta, norm_bound, epsilon, learning_rate
-    Parameters of the algorithm: B is its budget, U its norm bound, p its learning rate.
-bound_improvement
-    The attribute of a Projectron++ after a run.
-model
-    The model after a run, whose attributes are in the bound.
+In the formulas, B is the budget, U the norm bound and p the learning rate of the algorithm, and S is
+the path length of a comparator that moves, the sum of `||g_t - g_(t-1)||`; its norm is its largest.
+A theorem about a known run takes the model after it. Every function raises ValueError, with the name
+of the argument, if one is out of range. The page on theory has our derivations.
 
 References
 ----------
