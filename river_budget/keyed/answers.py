@@ -45,7 +45,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
             if len(scores) <= 2:
                 return classifier.decision_function_one(x), classifier.predict_one(x)
             return 0.5 * (scores[-1] - scores[-2]), classifier.predict_one(x)
-        # River's name for the model in a wrapper. It, or its clone for a new class, must take x, too.
+        # River's name for the model in a wrapper: it, or its clone for a new class, must take x.
         inner = getattr(classifier, "_wrapped_model", None)
         if inner is None:
             _check_numbers(x)
@@ -85,20 +85,21 @@ def _check_numbers(x: dict[Any, Any]) -> None:
     for name, value in x.items():
         if _is_text(value):
             raise ValueError(
-                f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out the "
-                "scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
+                f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out "
+                "the scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
             )
     check_given(x, ANY_SCALER)
 
 
 def check_label(model: Any, y: Any) -> None:
-    """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
+    """Raise ValueError if a model's classifier cannot learn a label, or no checkpoint can store it."""
     classifier = innermost_of(model)
+    takes_others = classifier._multiclass  # noqa: SLF001 (River has no public name for it)
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
     elif not is_class(y):
         raise ValueError(f"the label is {y!r}: expected a class")
-    elif not classifier._multiclass and y not in (False, True):  # noqa: SLF001 (River has no public name)
+    elif not takes_others and y not in (False, True):
         raise ValueError(
             f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
             "no others: use multiclass.OneVsRestClassifier"
