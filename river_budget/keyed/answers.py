@@ -92,7 +92,7 @@ def _check_numbers(x: dict[Any, Any]) -> None:
 
 
 def check_label(model: Any, y: Any) -> None:
-    """Raise ValueError if a model's classifier cannot learn a label, or no checkpoint can store it."""
+    """Raise ValueError if a model cannot learn a label, or no checkpoint can store it."""
     classifier = innermost_of(model)
     takes_others = classifier._multiclass  # noqa: SLF001 (River has no public name for it)
     if hasattr(classifier, "check_label"):

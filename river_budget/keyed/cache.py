@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
-    The most recently used models stay live. Changed ones are written when evicted, and by `flush`. If
-    that raises, the model stays live, and the event that needed its place can be repeated.
+    The most recently used models stay live. Changed ones are written when evicted, and by `flush`.
+    If that raises, the model stays live, and the event that needed its place can be repeated.
 
     Parameters
     ----------

@@ -107,9 +107,9 @@ class KeyedLearner:
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
     missing label. So the models are those of a stream that delivers each event once.
 
-    A `bandit.ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the label
-    of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision that comes
-    again gets the same arm until its reward is known, and None after that.
+    A `bandit.ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
+    label of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision
+    that comes again gets the same arm until its reward is known, and None after that.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ class KeyedLearner:
             raise ValueError(f"seq is {seq!r}: expected a whole number")
         if seq > min(last + self.max_jump, LARGEST_ID):
             raise ValueError(
-                f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed the "
-                f"last one by at most max_jump={self.max_jump}"
+                f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed "
+                f"the last one by at most max_jump={self.max_jump}"
             )
         if seq > last and event.x is None:
             raise ValueError(f"event {seq} of {event.key!r} is new and has no features")

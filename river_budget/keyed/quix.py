@@ -111,8 +111,8 @@ class _Models(BaseSink):
     - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state that a function with
       `stateful=True` gets for a message with that key. It is taken for the key of the event.
     - A partition of the store, and so its models, is one object from assignment to revocation.
-    - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps the
-      checkpoint that it began with, it cannot write to the next one.
+    - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps
+      the checkpoint that it began with, it cannot write to the next one.
     """
 
     def __init__(self, sdf: StreamingDataFrame, learner: KeyedLearner, max_live: int) -> None:
