@@ -1,13 +1,8 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from river_budget._core.engine import Engine
 
 BUFFER: int
-
-def frequencies_of(seed: int, name: Any, n: int) -> NDArray[np.float32]: ...
 
 class Discriminant(Engine):
     is_kept: bool

@@ -8,17 +8,16 @@ from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
 from river_budget.kernels import Features
 
-# What `round` and `scan` return, added up: the algorithm has to update; scales or width are due.
-UPDATE: int
+# What is due after a round, beside an update: scales or width.
 CHECK: int
 
 class Engine:
     """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
 
-    Labels are columns. `round` and `scan` widen the engine for a new one first, so it is a rival
-    from its first example on. A refused example raises ValueError and changes nothing. A round that
-    asks for an update is open until `commit`, or `roll_back`, which returns whether one was. From
-    `claim` to `release`, only one thread may use the engine.
+    Labels are columns. A round widens the engine for a new one first, so it is a rival from its
+    first example on. A refused example raises ValueError and changes nothing. A round that asks for
+    an update is open until `commit`, or `roll_back`, which returns whether one was. From `claim` to
+    `release`, only one thread may use the engine.
     """
 
     store: Store
@@ -38,9 +37,6 @@ class Engine:
     def forget_prediction(self) -> None: ...
     def score_block(self, block: Block) -> Floats: ...
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block: ...
-    def round(self, x: Features, label: int, weight: float, threshold: float) -> int: ...
-    def scan(self, block: Block, threshold: float) -> int:
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
     def claim(self) -> None: ...
     def release(self) -> None: ...
     def roll_back(self) -> bool: ...
