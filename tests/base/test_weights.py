@@ -468,14 +468,6 @@ def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
     model.clone().restore(state)
 
 
-def test_the_coefficients_of_a_forgetron_are_at_most_its_weights():
-    state = learned(rb.Forgetron(RBF, budget=BUDGET), examples_of(20), [2.0] * 20).state()
-    rb.Forgetron(RBF, budget=BUDGET).restore(state)
-    state["hypothesis"]["n_weighted"] = 0
-    with pytest.raises(ValueError, match="coefficient"):
-        rb.Forgetron(RBF, budget=BUDGET).restore(state)
-
-
 # --- theorems ---
 
 PROVED = [name for name, make in PERCEPTRONS.items() if hasattr(make(RBF), "guarantees")]
