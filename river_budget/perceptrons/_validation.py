@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 from typing import Any
 
-from river_budget._core.choices import uniform
-from river_budget._core.expansion import Expansion
 from river_budget._core.removal import ValidationTable
-from river_budget._state import Field, State, count, require
+from river_budget._state import Field, State, require
 from river_budget.base import BudgetPerceptron
 
 
@@ -29,12 +27,15 @@ class ValidatedPerceptron(BudgetPerceptron):
 
 
 class SupportVectors(ValidationTable):
-    """The support vectors themselves as validation set, and the base of other ones."""
+    """The support vectors themselves as validation set, and the base of other ones.
 
-    def on_correct(self) -> None:
+    `draw` returns a random number of at least 0 and below 1 for the round.
+    """
+
+    def on_correct(self, draw: Callable[[], float]) -> None:
         """End a round whose example was classified correctly."""
 
-    def on_mistake(self, is_full: bool) -> None:
+    def on_mistake(self, is_full: bool, draw: Callable[[], float]) -> None:
         """End a round whose example is added; if the budget is full, a vector is removed."""
         self.join()
         self.finish(self.least_loss() if is_full else -1)
@@ -43,22 +44,19 @@ class SupportVectors(ValidationTable):
 class Reservoir(SupportVectors):
     """A uniform random sample of the examples seen so far that are not support vectors."""
 
-    def __init__(self, f: Expansion, most_vectors: int, size: int, seed: int | None) -> None:
-        self._key = random.Random(seed).getrandbits(62)
-
-    def on_correct(self) -> None:
-        place = self._draw()
+    def on_correct(self, draw: Callable[[], float]) -> None:
+        place = self._place(draw)
         if place < self.most_examples:
             self.offer_example()
             self.finish(self.n, place)
 
-    def on_mistake(self, is_full: bool) -> None:
+    def on_mistake(self, is_full: bool, draw: Callable[[], float]) -> None:
         f, y = self.f, self.f.y
         self.join()
         if not is_full:
             self.finish()
             return
-        place, slot = self._draw(), self.least_loss()
+        place, slot = self._place(draw), self.least_loss()
         if place >= self.most_examples:
             self.finish(slot)
             return
@@ -70,22 +68,18 @@ class Reservoir(SupportVectors):
         self.offer(x, row, row @ matrix, label)
         self.finish(slot, place)
 
-    def _draw(self) -> int:
+    def _place(self, draw: Callable[[], float]) -> int:
         """Return the place for the next example, by algorithm R; at least the size to discard it."""
         n = self._n_offered - 1
-        return n if n < self.most_examples else int((n + 1) * uniform(self._key, self.f.n_rounds))
+        return n if n < self.most_examples else int((n + 1) * draw())
 
     @property
     def _n_offered(self) -> int:
         # Every example is one, or it is added as a support vector without a removal.
         return self.f.n_rounds - self.f.n
 
-    def state(self) -> State:
-        return {**super().state(), "key": self._key}
-
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._key = count(state["key"])
         has_size = self.m == min(self.most_examples, self._n_offered)
         require(has_size, "the reservoir has the wrong size")
 
@@ -93,11 +87,11 @@ class Reservoir(SupportVectors):
 class AllExamples(SupportVectors):
     """All examples seen so far, the current one included. Its size is unbounded."""
 
-    def on_correct(self) -> None:
+    def on_correct(self, draw: Callable[[], float]) -> None:
         self.offer_example()
         self.finish(self.n, self.m)
 
-    def on_mistake(self, is_full: bool) -> None:
+    def on_mistake(self, is_full: bool, draw: Callable[[], float]) -> None:
         self.offer_example()
         self.join(is_offered=True)
         self.finish(self.least_loss() if is_full else -1, self.m)

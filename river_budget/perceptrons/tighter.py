@@ -5,7 +5,7 @@ import sys
 
 from river_budget._checks import check_count
 from river_budget._state import Field
-from river_budget.base import Example, Expansion, with_example
+from river_budget.base import Example, Expansion, RandomPerceptron, with_example
 from river_budget.perceptrons._validation import (
     AllExamples,
     Reservoir,
@@ -15,7 +15,7 @@ from river_budget.perceptrons._validation import (
 
 
 @with_example(accuracy="86.28%", budget=100, validation=100, seed=1)
-class TighterPerceptron(ValidatedPerceptron):
+class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
     """The Tighter Perceptron.
 
     Use it for rare positives, or for few vectors without drift. Once the budget is full, a
@@ -38,7 +38,6 @@ class TighterPerceptron(ValidatedPerceptron):
     _validation = Field[SupportVectors]()
 
     validation: str | int = "support"
-    seed: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,13 +51,13 @@ class TighterPerceptron(ValidatedPerceptron):
             raise ValueError(f"validation must be {allowed}, got {size!r}")
         else:
             check_count("validation", size)
-            self._validation = Reservoir(f, most_vectors, size, self.seed)
+            self._validation = Reservoir(f, most_vectors, size)
         if size != "support":
             # Correctly classified examples are offered to the validation set.
             self._threshold = math.inf
 
     def _update(self, f: Expansion, y: Example) -> None:
         if y.margin > 0:
-            self._validation.on_correct()
+            self._validation.on_correct(self._random)
         else:
-            self._validation.on_mistake(f.n == self.budget)
+            self._validation.on_mistake(f.n == self.budget, self._random)
