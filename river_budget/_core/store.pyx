@@ -351,8 +351,11 @@ cdef class Store:
 
     def self_values(self, Py_ssize_t kernel=0):
         cdef Py_ssize_t slot
+        cdef double[::1] values = np.empty(self.n)
         check_kernel(self, kernel)
-        return np.array([self.self_value_of(slot, kernel) for slot in range(self.n)], np.float64)
+        for slot in range(self.n):
+            values[slot] = self.self_value_of(slot, kernel)
+        return values.base
 
     def distances(self, slot=None):
         cdef Inner inner = self.inners[0]
