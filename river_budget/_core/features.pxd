@@ -31,9 +31,7 @@ cdef class Features:
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
 
-    # Make room for feature rows.
     cdef int set_room(self, Py_ssize_t room) except -1
-    # Tell of another number of vectors.
     cdef int set_n(self, Py_ssize_t n) except -1
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil

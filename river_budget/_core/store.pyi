@@ -15,7 +15,7 @@ class Block:
         """Set the columns of the labels and the weights, None for 1, of rows that are learned next."""
 
 class Store:
-    """Vectors under one or several kernels, and one example beside them."""
+    """Vectors under one or several kernels, and one example beside them; see the .pxd."""
 
     n: int
     n_kernels: int
@@ -34,8 +34,7 @@ class Store:
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
     # The example.
-    def evaluate(self, x: Any) -> None:
-        """Compute the kernel rows of x. Raises ValueError that names the feature."""
+    def evaluate(self, x: Any) -> None: ...
     def row(self, kernel: int = 0) -> Floats:
         """A copy of the kernel row of the example (n,)."""
     def self_value(self, kernel: int = 0) -> float: ...
@@ -50,8 +49,7 @@ class Store:
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
     def gram(self, kernel: int = 0) -> Floats: ...
     def self_values(self, kernel: int = 0) -> Floats: ...
-    def put(self, slot: int) -> None:
-        """Store the example in a slot."""
+    def put(self, slot: int) -> None: ...
     def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
         """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...

@@ -248,9 +248,9 @@ cdef class Store:
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
-            vector = vector_at(self, slot) if slot < self.n else None
-            inserted = self.inserted[slot] if slot < self.n else 0
-            return slot, vector, inserted, self.n_inserted, self.kernels
+            vectors = [vector_at(self, slot)] if slot < self.n else []
+            inserted = [self.inserted[slot]] if slot < self.n else []
+            return slot, vectors, inserted, self.n_inserted, self.kernels
         finally:
             self.is_busy = False
 
@@ -1237,11 +1237,10 @@ cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
 
 
 cdef int take_back(Store self, tuple saved) except -1:
-    slot, vector, inserted, n_inserted, kernels = saved
+    slot, before, inserted, n_inserted, kernels = saved
     with self:
         vectors, order = vectors_at(self, range(self.n)), self.insertion_order.tolist()
-        vectors[slot : slot + 1] = [] if vector is None else [vector]
-        order[slot : slot + 1] = [] if vector is None else [inserted]
+        vectors[slot : slot + 1], order[slot : slot + 1] = before, inserted
         set_vectors(self, vectors, order, len(vectors))
         self.n_inserted = n_inserted
         if self.kernels != kernels:
