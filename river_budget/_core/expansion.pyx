@@ -303,8 +303,8 @@ cdef class Expansion(Engine):
 
     def rows(self):
         """Return the coefficients without their common factor (labels, n)."""
-        self.store.require_own()
-        return self.table.base[:, : self.store.n].copy()
+        with self.store:
+            return self.table.base[:, : self.store.n].copy()
 
     @property
     def nbytes(self):

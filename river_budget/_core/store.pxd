@@ -130,8 +130,7 @@ cdef class Store:
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
     # Whether some vector has a number with a name.
     cdef bint has_name(self, name) except -1
-    # Raise RuntimeError if another thread uses the vectors.
-    cdef int require_own(self) except -1 nogil
-    # Begin a call, which has to end by `is_busy = False`. `with self` does both, and takes longer.
+    # Begin a call, which has to end by `is_busy = False`. `with self` does both, and takes longer. Raises
+    # RuntimeError if another call is under way, or another thread uses the vectors.
     cdef int begin(self) except -1 nogil
     cdef int check_slot(self, Py_ssize_t slot) except -1 nogil

@@ -57,8 +57,6 @@ cdef double CANCELS_ABOVE = 1e5
 
 cdef type NDARRAY = np.ndarray
 
-IN_USE = "the model is in use: by another thread, or by its own kernel"
-
 
 cdef dict as_dict(list names, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
@@ -113,16 +111,10 @@ cdef class Store:
 
     # Use.
 
-    cdef int require_own(self) except -1 nogil:
-        if self.owner and self.owner != PyThread_get_thread_ident():
-            with gil:
-                raise RuntimeError(IN_USE)
-
     cdef int begin(self) except -1 nogil:
-        self.require_own()
-        if self.is_busy:
+        if self.is_busy or self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
-                raise RuntimeError(IN_USE)
+                raise RuntimeError("the model is in use: by another thread, or by its own kernel")
         self.is_busy = True
 
     def __enter__(self):
@@ -300,8 +292,8 @@ cdef class Store:
 
     @property
     def insertion_order(self):
-        self.require_own()
-        return order_of(self)[: self.n].copy()
+        with self:
+            return order_of(self)[: self.n].copy()
 
     @property
     def by_age(self):
@@ -333,9 +325,9 @@ cdef class Store:
         return self.n > 0 and (most < low or least > high)
 
     def vector(self, Py_ssize_t slot):
-        self.require_own()
-        self.check_slot(slot)
-        names, values, arrays, own = vector_at(self, slot)
+        with self:
+            self.check_slot(slot)
+            names, values, arrays, own = vector_at(self, slot)
         if self.objects is not None:
             return copy.deepcopy(own)
         return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays)
@@ -1232,14 +1224,14 @@ cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
     kept = self.has_rows, self.stamp
     # The code of names may raise, before the first change.
     dict.fromkeys([name for name in self.features.index if self.has_name(name)])
-    set_vectors(self, vectors_at(self, range(self.n)), self.insertion_order, n_slots)
+    set_vectors(self, vectors_at(self, range(self.n)), order_of(self)[: self.n].copy(), n_slots)
     self.has_rows, self.stamp = kept
 
 
 cdef int take_back(Store self, tuple saved) except -1:
     slot, before, inserted, n_inserted, kernels = saved
     with self:
-        vectors, order = vectors_at(self, range(self.n)), self.insertion_order.tolist()
+        vectors, order = vectors_at(self, range(self.n)), order_of(self)[: self.n].tolist()
         vectors[slot : slot + 1], order[slot : slot + 1] = before, inserted
         set_vectors(self, vectors, order, len(vectors))
         self.n_inserted = n_inserted
