@@ -11,6 +11,7 @@ from river_budget._core.store cimport Store
 
 
 cdef extern from "triangles.h":
+    enum: GROUP
     enum: MOST_TERMS
     struct Triangle "triangle":
         long width

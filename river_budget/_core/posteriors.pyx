@@ -20,8 +20,7 @@ cdef extern from "triangles.h":
     struct TriangleLoops "triangle_loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
-        void (*settle)(Triangle *m, long n) noexcept nogil
-        void (*multiply)(const Triangle *m, const double *x, double *product, long n) noexcept nogil
+        void (*multiply)(Triangle *m, const double *x, double *product, long n) noexcept nogil
         void (*take_column)(Triangle *m, long j, double *column, long n) noexcept nogil
         void (*get_diagonal)(const Triangle *m, double *diagonal, long n) noexcept nogil
         void (*add_squares)(
@@ -187,7 +186,6 @@ cdef class Posteriors:
             return -1
         for z in range(self.n_kernels):
             row, u = self.vectors.rows + z * self.vectors.capacity, &self.u[z, 0]
-            loops.settle(&self.inverses.matrices[z], n)
             loops.multiply(&self.inverses.matrices[z], row, u, n)
             self.g[z] = REGULARIZED - loops.dot(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
@@ -357,12 +355,12 @@ cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
         e = self.n_experts - 1 - k if self.backwards else k
         row, c = row_of(self, e), &self.c[e, 0]
         matrix = &self.covariances.matrices[e]
-        loops.settle(matrix, n)
+        if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
+            loops.multiply(matrix, row, c, n)
         if self.r[e] == 0.0:
             memset(c, 0, n * sizeof(double))
             memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
             continue
-        loops.multiply(matrix, row, c, n)
         scale, noise = self.scales[e] * self.factors[e], self.noises[e]
         for i in range(n):
             c[i] *= scale

@@ -13,6 +13,9 @@
 #define GROUP 4
 #define MOST_TERMS (GROUP - 1 + 3)
 
+/* Terms are added to so many elements before these are multiplied. */
+enum { MOST_ELEMENTS = 2500 };
+
 /* A matrix: its blocks, and the terms sign x x' that are still to be added to them. Terms at places 2k and
    2k + 1 are added to each other first, so that nothing is lost where large ones cancel. */
 struct triangle {
@@ -29,9 +32,8 @@ struct triangle_loops {
     double (*dot)(const double *a, const double *b, long n);
     /* a += factor b */
     void (*add_multiple)(double *a, double factor, const double *b, long n);
-    /* If there are enough terms, add a group to the blocks of a matrix with n rows. */
-    void (*settle)(struct triangle *m, long n);
-    void (*multiply)(const struct triangle *m, const double *x, double *product, long n);
+    /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
+    void (*multiply)(struct triangle *m, const double *x, double *product, long n);
     /* Copy column j of a matrix with n rows, and set it and row j to 0. */
     void (*take_column)(struct triangle *m, long j, double *column, long n);
     void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
@@ -73,10 +75,9 @@ static double *new_terms(struct triangle *m, long n_new, double sign) {
 #include "targets.h"
 
 #define TRIANGLE_TABLE(w) \
-    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(settle_, w), \
-                             JOINED(multiply_, w), JOINED(take_column_, w), JOINED(get_diagonal_, w), \
-                             JOINED(add_squares_, w), JOINED(add_scores_, w), JOINED(add_change_, w), \
-                             JOINED(put_moved_, w)})
+    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w), \
+                             JOINED(take_column_, w), JOINED(get_diagonal_, w), JOINED(add_squares_, w), \
+                             JOINED(add_scores_, w), JOINED(add_change_, w), JOINED(put_moved_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
@@ -169,22 +170,16 @@ static inline void NAME(add_to_rows)(const struct triangle *m, double *block, lo
 #undef OF_ROWS
 #undef ALL_ROWS
 
-static void NAME(settle)(struct triangle *m, long n) {
-    double *blocks = m->blocks;
-    if (m->n_terms < GROUP) return;
-    for (long i = 0; i < n; blocks += 4 * i + 16, i += 4) {
-        NAME(add_to_rows)(m, blocks, i);
-        for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
-    }
-    m->n_terms -= GROUP;
-    for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
-    memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
-}
-
-static void NAME(multiply)(const struct triangle *m, const double *x, double *product, long n) {
-    double dots[MOST_TERMS] = {0};
+static void NAME(multiply)(struct triangle *m, const double *x, double *product, long n) {
+    double dots[MOST_TERMS] = {0}, *settled = m->blocks;
     const double *block = m->blocks;
+    int is_due = m->n_terms >= GROUP;
     for (long i = 0; i < n; i += 4, block += 16) {
+        if (is_due && block == settled) /* the next rows, as many as a cache holds */
+            for (long g = i; g < n && settled - block < MOST_ELEMENTS; settled += 4 * g + 16, g += 4) {
+                NAME(add_to_rows)(m, settled, g);
+                for (long r = 0; r < 4; r++) m->diagonal[g + r] = settled[4 * g + 5 * r];
+            }
         /* Blocks before the diagonal are multiplied as rows and as columns. */
         double s = x[i], t = x[i + 1], u = x[i + 2], v = x[i + 3];
         four p = {0}, q = {0}, r = {0}, w = {0};
@@ -200,6 +195,11 @@ static void NAME(multiply)(const struct triangle *m, const double *x, double *pr
         four sums = {NAME(total)(p), NAME(total)(q), NAME(total)(r), NAME(total)(w)};
         FOUR(product + i) = sums + ((CONST_FOUR(block) * s + CONST_FOUR(block + 8) * u) +
                                     (CONST_FOUR(block + 4) * t + CONST_FOUR(block + 12) * v));
+    }
+    if (is_due) {
+        m->n_terms -= GROUP;
+        for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
+        memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
     }
     for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * m->width, x, n);
     NAME(add_terms)(m, dots, product, n);
