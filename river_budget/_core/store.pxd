@@ -40,7 +40,9 @@ cdef struct Point:                    # an example or a vector, as rows are comp
     int32_t *rows                     # feature rows; -1: none
     int32_t *nonzero                  # places of the values other than 0
     double *scales                    # inverse (n_inner, room); 0 for features that are not read
-    # Self statistics (n_inner,) of the numbers; of the arrays that no vector has; and of all.
+    # Self statistics (n_inner,) of the numbers, without scales, and with them; of the arrays that no
+    # vector has; and of all.
+    double *sizes
     double *own
     double *extra
     double *whole

@@ -23,7 +23,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport INFINITY, fabs, pow, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
@@ -48,8 +48,6 @@ cdef enum:
     FEWEST_ZEROS = 32
 
 cdef double LARGEST = LARGEST_VALUE
-# No sum of the squares of such numbers overflows.
-cdef double LARGEST_NUMBER = sqrt(LARGEST_VALUE)
 
 # Above this value of gamma times the largest squared norm, differences of squared norms lose
 # significant digits of kernel values: the error is about 1e-16 times that value.
@@ -484,7 +482,7 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             n_terms = inner.n_names + sum([self.matrices.all[a].size for a in arrays])
             spec.gamma *= n_terms / spec.n_names
             spec.n_names, inner.factor = n_terms, spec.gamma
-    n_of_all = 3 * self.n_inner + self.matrices.n_elements
+    n_of_all = 4 * self.n_inner + self.matrices.n_elements
     memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
     rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
     rest = divide(rest, &self.other, self.n_inner, self.matrices.n_elements)
@@ -582,8 +580,8 @@ cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
 
 cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_elements) noexcept:
     """Give a point memory for each kernel and element; return what is behind it."""
-    p.own, p.extra, p.whole = memory, memory + n_inner, memory + 2 * n_inner
-    p.elements = memory + 3 * n_inner
+    p.sizes, p.own = memory, memory + n_inner
+    p.extra, p.whole, p.elements = p.own + n_inner, p.own + 2 * n_inner, p.own + 3 * n_inner
     return p.elements + n_elements
 
 
@@ -620,7 +618,7 @@ cdef int set_arrays(Store self, dict arrays) except -1:
 cdef bint pack_numbers(Store self, dict x) except -1:
     """Convert the values of a dict to doubles.
 
-    Return whether it has floats and integers only, none of which is too large, and all of which are read.
+    Return whether it has finite floats and integers only, which are all read.
     """
     cdef Py_ssize_t place = 0, j = 0, n = len(x)
     cdef PyObject *names = <PyObject *> self.layout.names
@@ -638,7 +636,7 @@ cdef bint pack_numbers(Store self, dict x) except -1:
             number = <double> PyLong_AsLongLongAndOverflow(<object> item, &overflow)
         else:
             return False
-        if overflow or not fabs(number) <= LARGEST_NUMBER:
+        if overflow or not isfinite(number):
             return False
         self.fresh[j] = number
         has_names = has_names and (
@@ -725,16 +723,19 @@ cdef object refusal(Store self, dict x):
 
 
 cdef bint is_valid(Store self) noexcept nogil:
-    """Set the self values of the example; return whether none is too large."""
+    """Return whether neither squares nor kernel values of the example overflow; set its self values."""
     cdef Py_ssize_t i, g
     cdef Spec *spec
-    cdef double raw
+    cdef double raw, raw_of_numbers
     for i in range(self.n_kernels):
         spec, g = &self.z[i].spec, self.z[i].inner
         if g < 0:
             continue
         raw = raw_self_value(spec, self.point.whole[g])
-        if not raw <= LARGEST:
+        raw_of_numbers = raw_self_value(spec, self.point.sizes[g])
+        if not (raw <= LARGEST and raw_of_numbers <= LARGEST and self.point.sizes[g] <= LARGEST):
+            return False
+        if self.arrays is not None and self.point.whole[g] > LARGEST:
             return False
         self.own_values[i] = (raw > 0.0) if spec.normalized else raw
     return True
@@ -893,22 +894,22 @@ cdef void measure(Store self, Point *p) noexcept nogil:
     cdef Inner *inner
     cdef Matrix *matrix
     cdef double *scales
-    cdef double v, w, sum, total
+    cdef double v, w, sum, total, squares
     for j in range(p.m):
         p.nonzero[n] = <int32_t> j
         n += p.values[j] != 0.0
     p.n_nonzero = n
     for g in range(self.n_inner):
         inner, scales = &self.inners[g], p.scales + g * self.room
-        total = inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
-        if inner.statistic == SUM_OF_RATIONALS:
-            for i in range(n):
-                v, w = p.values[p.nonzero[i]], weight(inner, scales[p.nonzero[i]])
+        squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
+        for i in range(n):
+            v, w = p.values[p.nonzero[i]], weight(inner, scales[p.nonzero[i]])
+            squares += size(inner, v) if w != 0.0 else 0.0
+            if inner.statistic == SUM_OF_RATIONALS:
                 total += 1.0 / (1.0 + w * v * v) - 1.0
-        else:
-            for i in range(n):
-                total += size(inner, scales[p.nonzero[i]]) * size(inner, p.values[p.nonzero[i]])
-        p.own[g] = total
+            else:
+                total += w * size(inner, v)
+        p.sizes[g], p.own[g] = squares, total
         total += p.extra[g]
         for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
             sum, matrix = 0.0, &self.matrices.all[a]

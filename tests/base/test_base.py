@@ -355,9 +355,9 @@ def test_an_empty_example_is_legal(make):
         assert model.n_rounds == 6, kernel
 
 
-# The largest values that are valid: their squares and k(x, x) must not exceed 1e150. A
+# The largest values that are valid: k(x, x) and the squares in it must not exceed 1e150. A
 # FunctionKernel may take any example; only what it returns is limited.
-LARGEST = {rb.Polynomial: 1e25, rb.FunctionKernel: math.inf}
+LARGEST = {rb.Laplacian: 1e150, rb.Polynomial: 1e25, rb.FunctionKernel: math.inf}
 
 
 def extremes(value):
