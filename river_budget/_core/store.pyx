@@ -903,12 +903,14 @@ cdef void measure(Store self, Point *p) noexcept nogil:
         inner, scales = &self.inners[g], p.scales + g * self.room
         squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
         for i in range(n):
-            v, w = p.values[p.nonzero[i]], weight(inner, scales[p.nonzero[i]])
-            squares += size(inner, v) if w != 0.0 else 0.0
-            if inner.statistic == SUM_OF_RATIONALS:
-                total += 1.0 / (1.0 + w * v * v) - 1.0
-            else:
-                total += w * size(inner, v)
+            v, w = size(inner, p.values[p.nonzero[i]]), size(inner, scales[p.nonzero[i]])
+            squares += v if w != 0.0 else 0.0
+            total += w * v if inner.statistic != SUM_OF_RATIONALS else 0.0
+        for j in range(p.m if inner.statistic == SUM_OF_RATIONALS else 0):
+            if scales[j] != 0.0:
+                v, w = p.values[j], weight(inner, scales[j])
+                total -= 1.0
+                total += 1.0 / (1.0 + w * v * v)
         p.sizes[g], p.own[g] = squares, total
         total += p.extra[g]
         for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
@@ -1067,31 +1069,31 @@ cdef void add_listed(
 
 
 cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) except -1 nogil:
-    """Sum squared or absolute differences over all features: those of each vector, and others of x.
+    """Sum squared or absolute differences over all features: those of x, and others of each vector.
 
     Their order follows from x and the vectors alone, and so do the bits.
     """
     cdef Py_ssize_t j, slot
     cdef int32_t r
+    cdef double s
     cdef PyObject *layout
-    # By feature rows: the values of x, and the last slot (from 1 on) whose vector has the name.
-    cdef double *values = <double *> checked(calloc(2 * self.features.n_rows + 1, sizeof(double)))
-    cdef int64_t *marks = <int64_t *> (values + self.features.n_rows)
+    # Whether x has the features, by feature rows.
+    cdef char *is_shared = <char *> checked(calloc(self.features.n_rows + 1, 1))
     for j in range(p.m):
         if p.rows[j] >= 0:
-            values[p.rows[j]] = p.values[j]
+            is_shared[p.rows[j]] = True
     for slot in range(self.n):
         layout, row[slot] = layout_of(self, slot), 0.0
+        for j in range(p.m):
+            s = self.features.value(p.rows[j], slot) if p.rows[j] >= 0 else 0.0
+            row[slot] += weight(inner, p.scales[g * self.room + j]) * size(inner, p.values[j] - s)
         for j in range((<Layout> layout).m):
             r = (<Layout> layout).rows[j]
-            marks[r] = slot + 1
-            row[slot] += weight(inner, self.features.scales[r * self.n_inner + g]) * size(
-                inner, values[r] - self.features.value(r, slot)
-            )
-        for j in range(p.m):
-            if p.rows[j] < 0 or marks[p.rows[j]] != slot + 1:
-                row[slot] += weight(inner, p.scales[g * self.room + j]) * size(inner, p.values[j])
-    free(values)
+            if not is_shared[r]:
+                row[slot] += weight(inner, self.features.scales[r * self.n_inner + g]) * size(
+                    inner, self.features.value(r, slot)
+                )
+    free(is_shared)
 
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
