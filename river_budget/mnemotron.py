@@ -163,6 +163,12 @@ class Mnemotron(Machine):
         return {(kernels[z], *pair): weight for (z, *pair), weight in weights}
 
     @property
+    def mixture_weights(self) -> dict[str, float]:
+        """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
+        weights = self._f.layers.tolist()
+        return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
+
+    @property
     def n_rebuilds(self) -> int:
         """Number of times that an inverse Gram matrix was recomputed because of rounding errors."""
         return self._f.n_rebuilds

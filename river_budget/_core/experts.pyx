@@ -473,6 +473,11 @@ cdef class Experts(Engine):
         weights = self.weights.base[: self.posteriors.n_experts]
         return weights / weights.sum()
 
+    @property
+    def layers(self):
+        """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
+        return self.weights.base[self.n_experts :].copy()
+
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
         grams = np.array([self.store.gram(z) for z in range(self.store.n_kernels)])

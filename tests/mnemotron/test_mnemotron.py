@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from plain_mnemotron import Plain
+from plain_mnemotron import Plain, softmax
 from river import datasets, evaluate, metrics, preprocessing
 from river.datasets import synth as river_synth
 from states import content
@@ -74,12 +74,12 @@ def test_against_a_plain_implementation(budget, kernels, examples, rehearses):
             p = model.predict_proba_one(asked)
             assert list(p.values()) == pytest.approx(expected, abs=1e-8)
         if t % 5 == 0:
-            shares = plain.shares.tolist()
+            layers, shares = softmax(plain.top).tolist(), plain.shares.tolist()
             assert list(model.expert_weights.values()) == pytest.approx(shares, abs=1e-8)
+            assert list(model.mixture_weights.values()) == pytest.approx(layers, abs=1e-8)
         model.learn_one(x, "abcde"[y])
         plain.learn(x, y)
         assert model.support_vectors == plain.vectors
-        assert model._f.own_state()["weights"][-3:] == pytest.approx(plain.top, abs=1e-8)
     assert plain.n_replaced > 10
     assert bool(plain.n_rehearsed) == rehearses
     assert model.classes == list("abcde"[:n_labels])
