@@ -11,7 +11,7 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._core.calibration import LARGEST_GAP, Calibrator
-from river_budget._state import Field, Learned
+from river_budget._state import Field, Learned, bytes_of
 from river_budget.base import OnlineClassifier, Perceptron, documented
 from river_budget.base.machine import Copied, classifier_of, memory_of
 from river_budget.kernels import Features
@@ -33,7 +33,7 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     @property
     def memory_bytes(self) -> int:
         """Memory of the model inside and of the wrapper in bytes."""
-        return memory_of(self.model) + sys.getsizeof(self)
+        return memory_of(self.model) + sys.getsizeof(self) + bytes_of(self)
 
     @property
     def _wrapped_model(self) -> Any:
@@ -117,10 +117,6 @@ class Calibrated(ClassifierWrapper):
         from river.dummy import PriorClassifier  # slow to import
 
         yield {"model": PriorClassifier()}
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self.calibrator.memory_bytes
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Let the model learn an example, and the maps what its scores meant.

@@ -52,7 +52,7 @@ cdef class Calibrator:
     ----------
     weights
         The weights of the model's own probabilities and of each map.
-    memory_bytes
+    nbytes
         Memory of the maps in bytes: arrays, labels and their columns.
     """
 
@@ -206,7 +206,7 @@ cdef class Calibrator:
         return list(self.mixture)
 
     @property
-    def memory_bytes(self):
+    def nbytes(self):
         arrays = self.maps.nbytes + self.biases.nbytes + self.mixture.nbytes
         return arrays + sum(map(sys.getsizeof, (self, self.columns, *self.columns)))
 

@@ -304,10 +304,10 @@ def test_a_calibrated_last_step_is_stored():
 
 def test_its_memory_does_not_grow_with_the_stream():
     calibrated = learned(rb.Calibrated(rb.Forgetron(budget=5)), stream(200))
-    size, reported = len(pickle.dumps(calibrated.calibrator)), calibrated.calibrator.memory_bytes
+    size, reported = len(pickle.dumps(calibrated.calibrator)), calibrated.calibrator.nbytes
     learned(calibrated, stream(2000, seed=2))
     assert len(pickle.dumps(calibrated.calibrator)) <= size + 8
-    assert calibrated.calibrator.memory_bytes == reported
+    assert calibrated.calibrator.nbytes == reported
 
 
 def test_its_memory_is_that_of_the_model_and_of_the_maps():

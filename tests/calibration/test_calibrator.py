@@ -239,7 +239,7 @@ def test_a_copy_goes_on_alone(copied):
     gaps, before = {"a": 0.0, "b": 1.0, "c": 2.0}, content(calibrator.state())
     other = copied(calibrator)
     assert content(other.state()) == before
-    assert other.memory_bytes == calibrator.memory_bytes
+    assert other.nbytes == calibrator.nbytes
     other.learn(gaps, "b")
     assert content(calibrator.state()) == before
     calibrator.learn(gaps, "b")
