@@ -51,15 +51,8 @@ static inline long symmetric_place(long i, long j) {
 #include "targets.h"
 #undef T
 
-#define SYMMETRIC_TABLE(type, w) \
-    ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _column_, w), \
-                              JOIN3(type, _subtract_, w), JOIN3(type, _dot_, w), \
-                              JOIN3(type, _add_multiple_, w), JOIN3(type, _convert_, w), \
-                              JOIN3(type, _scale_, w), JOIN3(type, _hadamard_, w), \
-                              JOIN3(type, _add_floats_, w)})
-
-#define FLOAT_TABLE(w) SYMMETRIC_TABLE(float, w)
-#define DOUBLE_TABLE(w) SYMMETRIC_TABLE(double, w)
+#define FLOAT_TABLE(w) JOIN(float_table_, w)
+#define DOUBLE_TABLE(w) JOIN(double_table_, w)
 
 /* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
    return how many they have. */
@@ -158,5 +151,9 @@ static void OF_TYPE(hadamard)(void *vector, const signed char *signs, long n) {
 static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, long n) {
     for (long j = 0; j < n; j++) ((T *)sum)[j] += (T)factor * (T)terms[j];
 }
+
+static const struct symmetric_loops OF_TYPE(table) = {
+    OF_TYPE(multiply), OF_TYPE(column), OF_TYPE(subtract), OF_TYPE(dot), OF_TYPE(add_multiple),
+    OF_TYPE(convert), OF_TYPE(scale), OF_TYPE(hadamard), OF_TYPE(add_floats)};
 
 #endif
