@@ -16,7 +16,7 @@ import numpy as np
 
 from river_budget._arrays import padded, unpacked
 from river_budget._core.features import zero_matrix
-from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, require_definite
+from river_budget._state import LARGEST_NUMBER, finite, floats, require, require_definite
 from river_budget.kernels.base import Category
 
 from river_budget._core.engine cimport Engine
@@ -210,7 +210,6 @@ cdef class Discriminant(Engine):
     cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
-    cdef Py_ssize_t turn                   # of the floors and of the prior's directions
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
     # The example with `stamp`.
     cdef object elements, product          # phi and P phi with the type of P (width,)
@@ -299,10 +298,10 @@ cdef class Discriminant(Engine):
         if self.sums is not None:
             self.sums.add(self.store)
         # Nothing fails from here on; what failed before is taken back by `roll_back`.
-        self.update(label, weight)
+        self.update(label, weight, self.n_rounds + 1)
         return self.end_round(label)
 
-    cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
+    cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil:
         cdef Py_ssize_t c
         cdef double gain, inner
         cdef bint is_known = self.counts[label] > 0.0
@@ -321,7 +320,7 @@ cdef class Discriminant(Engine):
             self.K[label, label] = 1.0 / gain + inner
         self.counts[label] += weight
         if self.forgetting < 1.0:
-            self.forget()
+            self.forget(n_rounds)
 
     cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil:
         """Multiply P by a factor and learn phi, with u = P phi, in P and W; return the gain."""
@@ -379,7 +378,7 @@ cdef class Discriminant(Engine):
         self.beta *= exp(fmax(-0.5, fmin(0.5, -weight * self.beta * mean / self.squares)))
         self.beta = fmax(LEAST_BETA, fmin(MOST_BETA, self.beta))
 
-    cdef void forget(self) noexcept nogil:
+    cdef void forget(self, Py_ssize_t n_rounds) noexcept nogil:
         """Let all sums fade, and put back what lambda I loses, in one direction after the other.
 
         Data may excite few directions. P grows in the others, most in that whose turn it is, since it
@@ -387,8 +386,7 @@ cdef class Discriminant(Engine):
         """
         cdef double factor = 1.0, share = FLOOR * (1.0 - self.forgetting)
         cdef Py_ssize_t c, n_seen = 0, turn
-        self.turn += 1
-        direction, turn = self.turn % self.n_features, self.turn % self.n_labels
+        direction, turn = n_rounds % self.n_features, n_rounds % self.n_labels
         units = &self.outputs[3, 0]
         self.fourier.features[:] = 0.0
         self.fourier.features[direction] = 1.0
@@ -429,7 +427,7 @@ cdef class Discriminant(Engine):
             for slot in range(self.n_rounds):
                 self.store.evaluate(self.store.vector(slot))
                 self.answer()
-                self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1])
+                self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1], slot + 1)
             if self.n_rounds == BUFFER:
                 self.store, self.kept, self.stamp = self.store.empty_like(), np.zeros((0, 2)), -1
         finally:
@@ -441,7 +439,7 @@ cdef class Discriminant(Engine):
         self.P[:], self.W[:] = 0.0, 0.0
         self.P[places(diagonal, diagonal)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
-        self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
+        self.beta, self.squares, self.stamp = 1.0, START, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         cdef Py_ssize_t room = (n_labels + 7) // 8 * 8
@@ -475,7 +473,7 @@ cdef class Discriminant(Engine):
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.matrix.copy(), "counts": self.counts.base.copy(),
-            "beta": self.beta, "squares": self.squares, "turn": self.turn,
+            "beta": self.beta, "squares": self.squares,
             "kept": self.kept.base[: self.store.n].copy(),
         }
 
@@ -499,7 +497,6 @@ cdef class Discriminant(Engine):
         require_definite(K, "the inverse of the residuals is wrong")
         self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
-        self.turn = count(state["turn"])
         # The blocks on the diagonal are whole.
         of_block = np.arange(self.n_features) // 8
         rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
