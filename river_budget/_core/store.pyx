@@ -238,9 +238,9 @@ cdef class Store:
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
-            vectors = [vector_at(self, slot)] if slot < self.n else []
-            inserted = [self.inserted[slot]] if slot < self.n else []
-            return slot, vectors, inserted, self.n_inserted, self.kernels
+            vector = vector_at(self, slot) if slot < self.n else None
+            inserted = self.inserted[slot] if slot < self.n else 0
+            return slot, vector, inserted, self.n_inserted, self.kernels
         finally:
             self.is_busy = False
 
@@ -1232,10 +1232,11 @@ cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
 
 
 cdef int take_back(Store self, tuple saved) except -1:
-    slot, before, inserted, n_inserted, kernels = saved
+    slot, vector, inserted, n_inserted, kernels = saved
     with self:
         vectors, order = vectors_at(self, range(self.n)), order_of(self)[: self.n].tolist()
-        vectors[slot : slot + 1], order[slot : slot + 1] = before, inserted
+        vectors[slot : slot + 1] = [] if vector is None else [vector]
+        order[slot : slot + 1] = [] if vector is None else [inserted]
         set_vectors(self, vectors, order, len(vectors))
         self.n_inserted = n_inserted
         if self.kernels != kernels:
