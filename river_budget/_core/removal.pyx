@@ -88,10 +88,12 @@ cdef class ValidationTable:
 
     def __reduce__(self):
         most_examples = None if self.is_own else self.most_examples
-        return __newobj__, (type(self), self.f, self.most_vectors, most_examples), self.state()
+        learned = self.store, self.learned()
+        return __newobj__, (type(self), self.f, self.most_vectors, most_examples), learned
 
-    def __setstate__(self, state):
-        self.restore(state)
+    def __setstate__(self, learned):
+        self.store, state = learned
+        self.restore_learned(state)
 
     cdef int set_room(self, tuple arrays, rows, stride, n_labels) except -1:
         """Copy the first four arrays, with other lengths. All weights have to be computed anew."""
@@ -166,20 +168,26 @@ cdef class ValidationTable:
             "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
         }
 
-    def state(self):
+    def learned(self):
+        """Return the state without the examples."""
         table = self.kernel_values
         return {
             "scores": self.scores_of_examples.copy(),
             "kernel_values": table[np.tril_indices(self.n)] if self.is_own else table.copy(),
             "columns": self.columns.base[: self.m].copy(),
-            **({} if self.is_own else {"store": self.store.state()}),
         }
 
+    def state(self):
+        return {**self.learned(), **({} if self.is_own else {"store": self.store.state()})}
+
     def restore(self, state):
-        n, n_labels = self.f.store.n, self.f.n_labels
         if not self.is_own:
             self.store.restore(state["store"])
-        m = self.store.n
+        self.restore_learned(state)
+
+    def restore_learned(self, state):
+        """Restore that for a table that has its examples."""
+        m, n, n_labels = self.store.n, self.f.store.n, self.f.n_labels
         scores = floats(state["scores"], (m, n_labels), LARGEST_SUM)
         columns = integers(state["columns"], (m,))
         is_valid = ((columns >= 0) & (columns < n_labels)).all()
@@ -400,11 +408,11 @@ cdef class CountedTable(ValidationTable):
             self.counts[c, slot] = self.counts[c, last]
             self.weights[c, slot] = self.weights[c, last]
 
-    def state(self):
-        return {**super().state(), "counts": self.counts_of(slice(self.n)).copy()}
+    def learned(self):
+        return {**super().learned(), "counts": self.counts_of(slice(self.n)).copy()}
 
-    def restore(self, state):
-        super().restore(state)
+    def restore_learned(self, state):
+        super().restore_learned(state)
         counts = floats(state["counts"], (self.n, self.f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import plain
 import pytest
@@ -106,6 +108,24 @@ def test_every_example_is_offered_to_the_reservoir():
         kept = examples_of(model)
     assert len(kept) == 5
     assert max(x["u"] for x in kept) > 20
+
+
+@pytest.mark.parametrize("validation", ["support", 5, "all"])
+def test_a_copy_with_a_function_goes_on_exactly(validation):
+    kernel = rb.FunctionKernel(lambda x, z: (1.0 + x["u"] * z["u"] + x["v"] * z["v"]) ** 2)
+    model = rb.TighterPerceptron(kernel, 6, validation=validation, seed=1)
+    rng = np.random.default_rng(1)
+    stream = [({"u": u, "v": v}, u * v > rng.normal()) for u, v in rng.normal(size=(100, 2)).tolist()]
+    for x, y in stream[:60]:
+        model.learn_one(x, y)
+    twin = copy.deepcopy(model)
+    for x, y in stream[60:]:
+        model.learn_one(x, y)
+    for x, y in stream[60:]:
+        twin.learn_one(x, y)
+    assert twin.support_vectors == model.support_vectors
+    assert twin.coefficients.tolist() == model.coefficients.tolist()
+    assert examples_of(twin) == examples_of(model)
 
 
 def test_all_examples_are_kept():
