@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
-    COLUMN_HEAD = 9  # an address, and what it may take to the next line of the cache
+    COLUMN_HEAD = 9  # doubles: an address, and what it may take to the next line of the cache
 
 
 def zero_matrix(shape, dtype):
@@ -37,7 +37,7 @@ cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
 
 cdef double *new_column(Py_ssize_t capacity) except NULL nogil:
     """Return zeros that begin at a line of the cache; before them is the address to free."""
-    cdef void **memory = <void **> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
+    cdef double *memory = <double *> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
     cdef void **column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
     column[-1] = memory
     return <double *> column
