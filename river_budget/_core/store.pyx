@@ -564,7 +564,7 @@ cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
     with_norms = [i for i in range(n) if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER]
     shape = n_tables + len(with_norms), max(capacity, 8)
     memory = zero_matrix(shape, np.dtype(np.float64))
-    kept = self.by_slot[: shape[0]]
+    kept = self.by_slot[: shape[0], : shape[1]]
     memory.base[: len(kept), : kept.shape[1]] = kept
     self.by_slot = memory.base
     self.rows, self.other_rows, self.zeros = &memory[0, 0], &memory[n, 0], &memory[2 * n, 0]
@@ -1199,7 +1199,7 @@ cdef int set_vectors(Store self, list vectors, inserted, Py_ssize_t n_slots) exc
 
 
 cdef int fill(Store self, tuple given) except -1:
-    cdef Py_ssize_t slot, n_slots, capacity = self.capacity
+    cdef Py_ssize_t slot, n_slots, capacity = 0
     cdef list vectors
     vectors, inserted, n_slots = given
     while capacity < n_slots:
@@ -1224,10 +1224,15 @@ cdef int fill(Store self, tuple given) except -1:
 
 cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
     """Make room for vectors, and forget names that none has. The rows of the example stay."""
-    kept = self.has_rows, self.stamp
+    kept, n_before = (self.has_rows, self.stamp), self.capacity
     # The code of names may raise, before the first change.
     dict.fromkeys([name for name in self.features.index if self.has_name(name)])
-    set_vectors(self, vectors_at(self, range(self.n)), order_of(self)[: self.n].copy(), n_slots)
+    vectors, order = vectors_at(self, range(self.n)), order_of(self)[: self.n].copy()
+    try:
+        set_vectors(self, vectors, order, n_slots)
+    except MemoryError:  # there was enough for as many slots as before
+        set_vectors(self, vectors, order, n_before)
+        raise
     self.has_rows, self.stamp = kept
 
 

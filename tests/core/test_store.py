@@ -391,6 +391,32 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
     assert max(sizes) - min(sizes) < 0.1 * min(sizes)
 
 
+@pytest.mark.parametrize("first", range(5, 34, 7))
+def test_no_vector_is_lost_if_memory_lacks_for_more_slots(first):
+    class Name(str):
+        n_calls = -1000
+
+        def __hash__(self):
+            Name.n_calls += 1
+            if Name.n_calls in (first, first + 1):
+                raise MemoryError
+            return super().__hash__()
+
+    store = filled(rb.RBF(gamma=1.0), [{Name("a"): float(t), f"b{t}": 1.0} for t in range(32)])
+    vectors, order = [store.vector(slot) for slot in range(32)], store.insertion_order.tolist()
+    store.evaluate({f"c{t}": 1.0 for t in range(9)})
+    before = store.row().tolist()
+    Name.n_calls = 0
+    with pytest.raises(MemoryError):
+        store.put(32)
+    Name.n_calls = -1000
+    assert [store.vector(slot) for slot in range(store.n)] == vectors
+    assert store.insertion_order.tolist() == order
+    assert store.capacity == 32
+    put(store, {f"c{t}": 1.0 for t in range(9)})
+    assert store.row_of(32)[:32].tolist() == before
+
+
 def test_names_that_no_vector_has_are_forgotten():
     class Name:
         refuses = False
