@@ -1159,15 +1159,16 @@ cdef int store(
 ) except -1:
     """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
     cdef Layout old = self.layouts[slot] if slot < self.n else None
+    # If memory lacks, all vectors have their parts, so that the change can be taken back.
+    if self.objects is not None:
+        self.objects[slot:slot + 1] = [own]
     if old is None:
+        self.layouts.append(layout)
         self.n += 1
         self.features.set_n(self.n)
-        self.layouts.append(layout)
     if self.features.replace(layout, values, old, slot):
         self.has_found = False
     self.layouts[slot] = layout
-    if self.objects is not None:
-        self.objects[slot:slot + 1] = [own]
     if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
         set_kernels(self, self.kernels)
 
