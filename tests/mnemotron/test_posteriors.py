@@ -9,11 +9,11 @@ import sys
 
 import numpy as np
 import pytest
-from river_budget._core.posteriors import Posteriors, Triangles, use_lanes
 from states import content
 
 import river_budget as rb
 from river_budget import synth
+from river_budget._core.posteriors import Posteriors, Triangles, use_lanes
 from river_budget._core.store import Store
 
 EXPERTS = [(0, 1.0, 0.1), (0, 0.998, 0.1)]
