@@ -95,9 +95,10 @@ class Comparison:
         as_good = {best: figures, **close}
         fastest = min(as_good, key=lambda name: as_good[name]["microseconds_per_example"])
         smallest = min(as_good, key=lambda name: as_good[name]["memory_bytes"])
+        smallest_too = "the smallest" if smallest == fastest else f"{smallest} the smallest"
         return (
             f"{best} has the fewest mistakes. Within chance of it ({chance:.2f} points): "
-            f"{', '.join(close)}. Of these, {fastest} is the fastest and {smallest} the smallest."
+            f"{', '.join(close)}. Of these, {fastest} is the fastest and {smallest_too}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +141,7 @@ def compare(
     Raises
     ------
     ValueError
-        If a number is below 1, the stream is empty, or a model refuses a label.
+        If a number is below 1, models are no dict, the stream is empty, or a model refuses a label.
 
     Examples
     --------
@@ -158,6 +159,10 @@ def compare(
     """
     check_count("permutations", permutations)
     check_count("n_points", n_points)
+    if not isinstance(models, Mapping):
+        raise ValueError(
+            f"models must be a dict of classifiers by name, got a {type(models).__name__}"
+        )
     rows = list(stream)
     if not rows:
         raise ValueError("the stream has no examples")

@@ -78,7 +78,9 @@ def test_the_verdict():
         "best has the fewest mistakes. Within chance of it (6.00 points): close, small. "
         "Of these, close is the fastest and small the smallest."
     )
-    del runs["close"], runs["small"]
+    del runs["close"]
+    assert evaluate.Comparison(runs).verdict().endswith("small is the fastest and the smallest.")
+    del runs["small"]
     assert evaluate.Comparison(runs).verdict() == "best has the fewest mistakes."
 
 
@@ -167,6 +169,12 @@ def test_labels_that_come_late_are_in_the_warm_up():
 def test_an_empty_stream():
     with pytest.raises(ValueError, match="no examples"):
         evaluate.compare({"a": rb.Stoptron()}, [])
+
+
+def test_models_without_names():
+    for models in ([rb.Stoptron()], synth.TwoGaussians(30, seed=1)):
+        with pytest.raises(ValueError, match="models must be a dict of classifiers by name"):
+            evaluate.compare(models, {"a": rb.Stoptron()})
 
 
 @pytest.mark.parametrize("options", [{"permutations": 0}, {"permutations": 1.5}, {"n_points": 0}])
