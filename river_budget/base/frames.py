@@ -35,8 +35,14 @@ class Columns:
 
 
 def frame_of(X: Any) -> Any:
-    """Return a frame of any library, or a dict of arrays, as a frame."""
-    return Columns(X) if isinstance(X, Mapping) else dataframe.into_frame(X)
+    """Return a frame of any library, or a dict of arrays, as a frame. Raises ValueError for others."""
+    if isinstance(X, Mapping):
+        return Columns(X)
+    try:
+        return dataframe.into_frame(X)
+    except TypeError:
+        expected = "expected a frame in memory, or a dict with an array for each feature"
+        raise ValueError(f"X is a {type(X).__name__}: {expected}") from None
 
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:
