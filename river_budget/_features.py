@@ -138,7 +138,9 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
                 "preprocessing.StatImputer"
             )
         if not (is_array(value) or _is_finite(value)):
-            return ValueError(f"{_valued(name, value)}: expected a finite number or a text")
+            return ValueError(
+                f"{_valued(name, value)}: expected a finite number, a text or an array"
+            )
         numbers[name] = value
     if any(map(is_array, numbers.values())):
         return ValueError(f"the values of the example are too large{under}")

@@ -224,7 +224,7 @@ def test_other_values_are_refused_still(make):
     model = learned(make(None), STREAM[:30])
     for value in (b"red", 1j, ["red"], np.datetime64("2020-01-01"), pd.Timestamp("2020"), ("a",)):
         for x in ({"color": value}, {"size": "S", "color": value}, {"color": value, "size": "S"}):
-            refuses("'color' has the value .* number or a text", model.learn_one, x, True)
+            refuses("'color' has the value .* number, a text or an array", model.learn_one, x, True)
         frame = pd.DataFrame({"size": ["S", "L"], "color": pd.Series(["red", value], dtype=object)})
         refuses("row 1: feature 'color'", model.learn_many, frame, pd.Series([True, False]))
 
