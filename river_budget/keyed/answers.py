@@ -20,10 +20,18 @@ from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
-# They learn nothing, and refuse what no model or no scaler takes; scalers take no unknown values.
-ANY_MODEL = KernelPerceptron(dtype="float64")
-ANY_SCALER = KernelPerceptron(gamma=1.0, dtype="float64")
-ONE_THREAD = threading.Lock()
+
+class Checks(threading.local):
+    """Models that learn nothing, for each thread: a fork finds those of its thread at rest."""
+
+    def __init__(self) -> None:
+        self.any_model = KernelPerceptron(dtype="float64")
+        # It takes no unknown values.
+        self.any_scaler = KernelPerceptron(gamma=1.0, dtype="float64")
+
+
+# They refuse what no model, or no scaler, takes.
+CHECKS = Checks()
 
 # Of the transformers that learn any number, and a text, too, at first. Their import is slow.
 SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
@@ -33,7 +41,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a model. Raises ValueError if it cannot take x."""
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
     if transformers:
-        check_given(x, ANY_SCALER)  # It would learn NaN, and never forget it.
+        check_given(x, CHECKS.any_scaler)  # It would learn NaN, and never forget it.
     try:
         if transformers:
             for transformer in transformers:
@@ -72,12 +80,11 @@ def _transformed(part: Any, x: Any) -> Any:
     return part.transform_one(x)
 
 
-def check_given(x: Any, by: KernelPerceptron = ANY_MODEL) -> None:
+def check_given(x: Any, by: KernelPerceptron | None = None) -> None:
     """Raise ValueError unless x maps names to texts, lists of them, and what a model takes."""
     if isinstance(x, dict):
         x = {name: value for name, value in x.items() if not _is_text(value)}
-    with ONE_THREAD:
-        by.predict_one(x)
+    (by or CHECKS.any_model).predict_one(x)
 
 
 def _check_numbers(x: dict[Any, Any]) -> None:
@@ -88,7 +95,7 @@ def _check_numbers(x: dict[Any, Any]) -> None:
                 f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out "
                 "the scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
             )
-    check_given(x, ANY_SCALER)
+    check_given(x, CHECKS.any_scaler)
 
 
 def check_label(model: Any, y: Any) -> None:

@@ -10,6 +10,8 @@ import json
 import math
 import random
 import re
+import subprocess
+import sys
 
 import hypothesis
 import numpy as np
@@ -517,6 +519,32 @@ def test_a_new_feature_is_learned_behind_a_min_max_scaler():
         x = {"u": float(t)} if t < 3 else {"u": float(t), "new": float(t)}
         state, answer = learner.step(state, Event("a", t, x, t % 2 == 0))
     assert answer.n_seen == 6
+
+
+FORKS = """
+import os, signal, threading
+from river_budget.keyed.answers import check_given
+x = {f"feature {i}": 1.0 for i in range(1000)}
+def check_for_ever():
+    while True:
+        check_given(x)
+for _ in range(2):
+    threading.Thread(target=check_for_ever, daemon=True).start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        check_given(x)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        os._exit(1)
+os._exit(0)
+"""
+
+
+def test_a_process_that_is_forked_while_threads_check_features_can_check_its_own():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=120)
 
 
 def test_a_transformer_is_no_classifier():
