@@ -89,13 +89,13 @@ def check_given(x: Any, by: KernelPerceptron | None = None) -> None:
 
 def _check_numbers(x: dict[Any, Any]) -> None:
     """Raise ValueError unless x maps names to arrays and valid numbers."""
+    check_given(x, CHECKS.any_scaler)
     for name, value in x.items():
         if _is_text(value):
             raise ValueError(
                 f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out "
                 "the scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
             )
-    check_given(x, CHECKS.any_scaler)
 
 
 def check_label(model: Any, y: Any) -> None:

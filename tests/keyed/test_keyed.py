@@ -547,6 +547,13 @@ def test_a_process_that_is_forked_while_threads_check_features_can_check_its_own
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=120)
 
 
+@pytest.mark.parametrize("x", [[], "x", 1.0])
+def test_features_that_are_no_dict_are_refused_as_such(x):
+    learner = keyed.KeyedLearner(linear_model.LogisticRegression)
+    with pytest.raises(ValueError, match="x must be a dict of features"):
+        learner.step(None, Event("a", 0, x, y=True))
+
+
 def test_a_transformer_is_no_classifier():
     with pytest.raises(ValueError, match=r"must return a classifier, .*got StandardScaler"):
         keyed.KeyedLearner(preprocessing.StandardScaler)
