@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
 
 
 def parameter(
@@ -37,12 +37,17 @@ class SetOnce:
 class Parametrized:
     """An object whose constructor takes the parameters that its class declares, after those of bases.
 
-    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor.
+    A subclass may extend `__post_init__`, which ends the constructor. Or it has its own constructor,
+    which its subclasses inherit, and declares none.
     """
+
+    _has_own: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if inspect.get_annotations(cls):
+        cls._has_own = cls._has_own or "__init__" in vars(cls)
+        if not cls._has_own:
+            # Also without new parameters, so that errors about arguments name the class.
             dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
         for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
             if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

@@ -28,6 +28,7 @@ from runs import learned
 import river_budget as rb
 from river_budget import synth
 from river_budget.base.frames import frame_of, rows_of
+from river_budget.catalog import ALGORITHMS
 
 VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
 EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES}, optional={"c": VALUES})
@@ -445,3 +446,19 @@ def test_a_subclass_may_take_any_parameters():
 
     model = Named("first", budget=7)
     assert (model.name, model.budget) == ("first", 7)
+
+    class Quiet(Named):
+        volume: float = 0.0
+
+    model = Quiet("second", budget=7)
+    assert (model.name, model.budget, model.volume) == ("second", 7, 0.0)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_error_about_arguments_names_the_class(name):
+    class Own(ALGORITHMS[name].model):
+        pass
+
+    for kind in ALGORITHMS[name].model, Own:
+        with pytest.raises(TypeError, match=rf"\b{kind.__name__}.__init__\(\) got an unexpected"):
+            kind(unknown=1)
