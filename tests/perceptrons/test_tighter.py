@@ -115,7 +115,9 @@ def test_a_copy_with_a_function_goes_on_exactly(validation):
     kernel = rb.FunctionKernel(lambda x, z: (1.0 + x["u"] * z["u"] + x["v"] * z["v"]) ** 2)
     model = rb.TighterPerceptron(kernel, 6, validation=validation, seed=1)
     rng = np.random.default_rng(1)
-    stream = [({"u": u, "v": v}, u * v > rng.normal()) for u, v in rng.normal(size=(100, 2)).tolist()]
+    stream = [
+        ({"u": u, "v": v}, u * v > rng.normal()) for u, v in rng.normal(size=(100, 2)).tolist()
+    ]
     for x, y in stream[:60]:
         model.learn_one(x, y)
     twin = copy.deepcopy(model)
