@@ -377,8 +377,13 @@ class Machine(OnlineClassifier):
     def _check_width(self) -> None:
         self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
         if self._n_flat_rows == N_FLAT_ROWS:
+            advice = (
+                "the width of the kernel does not suit the data. Leave out gamma, so that it is "
+                "learned, or scale the features first, e.g. with preprocessing.StandardScaler"
+                if self._feature_scales is None
+                else "examples are all alike, or none is like another, so the model can only guess"
+            )
             warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
-                f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that it "
-                "is learned, or scale the features first, e.g. with preprocessing.StandardScaler"
+                f"{LOW}: {advice}"
             )
