@@ -153,7 +153,10 @@ def check(name: str, value: Any, kind: Any) -> None:
         case type() | UnionType():
             is_valid = isinstance(value, kind)
         case _:
-            is_valid = kind(value)
+            try:
+                is_valid = kind(value)
+            except Exception:  # whatever a condition raises
+                is_valid = False
     if not is_valid:
         raise ValueError(f"{name} cannot be {value!r:.100}")
 

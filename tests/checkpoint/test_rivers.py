@@ -118,6 +118,11 @@ REFUSED = {
     | forgetron(),
     "BagOfWords.*tokenizer": feature_extraction.BagOfWords(on="t", tokenizer=str.split)
     | forgetron(),
+    "BagOfWords.*its tokenizer_pattern cannot be": feature_extraction.BagOfWords(
+        on="t", tokenizer_pattern="("
+    )
+    | forgetron(),
+    "Normalizer.*its order cannot be": preprocessing.Normalizer(10**400) | forgetron(),
     "TFIDF.*preprocessor": feature_extraction.TFIDF(on="t", preprocessor=shout) | forgetron(),
     "LogisticRegression.*Adam": linear_model.LogisticRegression(optimizer=optim.Adam()),
     "LogisticRegression.*InverseScaling": linear_model.LogisticRegression(
