@@ -195,7 +195,7 @@ cdef class Store:
             with gil:
                 if self.n_inserted == 0:
                     resolve(self)
-                self.reserve(slot)
+                make_room(self, slot)
                 store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
                 if not self.has_found:
                     find_rows(self)
@@ -206,9 +206,8 @@ cdef class Store:
             self.is_busy = False
 
     cdef int reserve(self, Py_ssize_t slot) except -1:
-        if slot == self.capacity:
-            rebuild(self, slot + 1)
-        look_up(self, self.layout, True)
+        with self:
+            make_room(self, slot)
 
     def remove(self, slots):
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
@@ -373,19 +372,19 @@ cdef class Store:
         with self:
             if self.features.n_rows > self.features.n_used:
                 rebuild(self, self.capacity)
-        index = self.features.index
-        parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
-        for layout in self.layouts:
-            parts += [layout, layout.names]
-        if self.objects is not None:
-            parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
-        matrices = [part.nbytes for pair in self.matrices.tables.values() for part in pair]
-        n_bytes = self.by_slot.nbytes + 8 * self.capacity + sum(matrices) + self.features.n_bytes()
-        # An example like the newest vector is always counted, so that the figure does not depend on
-        # the last call.
-        m = (<Layout> self.layouts[self.insertion_order.argmax()]).m if self.n else 0
-        n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
-        return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
+            index = self.features.index
+            parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
+            for layout in self.layouts:
+                parts += [layout, layout.names]
+            if self.objects is not None:
+                parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
+            matrices = [part.nbytes for pair in self.matrices.tables.values() for part in pair]
+            n_bytes = self.by_slot.nbytes + 8 * self.capacity + sum(matrices) + self.features.n_bytes()
+            # An example like the newest vector is always counted, so that the figure does not depend on
+            # the last call.
+            m = (<Layout> self.layouts[order_of(self)[: self.n].argmax()]).m if self.n else 0
+            n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
+            return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
 
     # State.
 
@@ -1221,6 +1220,12 @@ cdef int fill(Store self, tuple given) except -1:
     order_of(self)[: self.n] = inserted
     self.has_rows = False
     self.stamp += 1
+
+
+cdef int make_room(Store self, Py_ssize_t slot) except -1:
+    if slot == self.capacity:
+        rebuild(self, slot + 1)
+    look_up(self, self.layout, True)
 
 
 cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:

@@ -417,6 +417,21 @@ def test_no_vector_is_lost_if_memory_lacks_for_more_slots(first):
     assert store.row_of(32)[:32].tolist() == before
 
 
+def test_nothing_changes_while_memory_is_counted():
+    class Name(str):
+        n_calls = 0
+
+        def __sizeof__(self):
+            Name.n_calls += 1
+            with pytest.raises(RuntimeError, match="in use"):
+                put(store, {"b": 1.0})
+            return super().__sizeof__()
+
+    store = filled(rb.RBF(gamma=1.0), [{Name("a"): 1.0}])
+    assert store.nbytes > 0
+    assert (store.n, Name.n_calls) == (1, 1)
+
+
 def test_names_that_no_vector_has_are_forgotten():
     class Name:
         refuses = False
