@@ -59,21 +59,22 @@ INLINE double NAME(loss)(int is_hinge, double x, double f) {
 
 /* Four examples at a time, so that the sums are read and written once for all of them. */
 INLINE void NAME(add_two)(const struct examples *e, double *restrict sums, int is_hinge) {
+    const double *restrict alphas = e->steps, *restrict scores = e->scores + e->room;
     for (long i = 0; i < e->m; i += 4) {
-        const double *rows[4];
-        double x[4], f[4];
-        for (long k = 0; k < 4; k++) {
-            /* One that is not there is classified with a large margin, which adds 0. */
-            long is_there = i + k < e->m, r = is_there ? i + k : i;
-            double label = is_hinge ? e->weights[e->room + r] : e->columns[r] ? 1.0 : -1.0;
-            rows[k] = e->table + r * e->stride;
-            x[k] = is_there ? label : 1.0, f[k] = is_there ? e->scores[e->room + r] : 1e307;
+        const double *restrict a = e->table + i * e->stride, *restrict b = a + e->stride;
+        const double *restrict c = b + e->stride, *restrict d = c + e->stride, *f = scores + i;
+        double x[4];
+        long size = e->m - i < 4 ? e->m - i : 4;
+        for (long k = 0; k < size; k++)
+            x[k] = is_hinge ? e->weights[e->room + i + k] : e->columns[i + k] ? 1.0 : -1.0;
+        for (long j = 0; size == 4 && j < e->n; j++) {
+            double s = sums[j] + NAME(loss)(is_hinge, x[0], f[0] - alphas[j] * a[j]);
+            s += NAME(loss)(is_hinge, x[1], f[1] - alphas[j] * b[j]);
+            s += NAME(loss)(is_hinge, x[2], f[2] - alphas[j] * c[j]);
+            sums[j] = s + NAME(loss)(is_hinge, x[3], f[3] - alphas[j] * d[j]);
         }
-        for (long j = 0; j < e->n; j++) {
-            double sum = sums[j];
-            for (int k = 0; k < 4; k++) sum += NAME(loss)(is_hinge, x[k], f[k] - e->steps[j] * rows[k][j]);
-            sums[j] = sum;
-        }
+        for (long k = 0; size < 4 && k < size; k++, a += e->stride)
+            for (long j = 0; j < e->n; j++) sums[j] += NAME(loss)(is_hinge, x[k], f[k] - alphas[j] * a[j]);
     }
 }
 
