@@ -105,7 +105,7 @@ cdef class Neighbours:
         cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
         if self.table.shape[0] != n:
-            self.table, self.nearest = self.f.store.gram(), np.full(n, -1)
+            self.table, self.nearest = self.gram_as_it_came(), np.full(n, -1)
         for i in range(n):
             if self.nearest[i] < 0:
                 self.nearest[i] = self.nearest_to(i)
@@ -113,6 +113,15 @@ cdef class Neighbours:
             squares[i] = self.table[i, i] - nearest * self.table[i, self.nearest[i]]
             squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
         return squares.base
+
+    cdef object gram_as_it_came(self):
+        """Return the Gram matrix of the rows that vectors had when they came, so that a copy has equal bits."""
+        store = self.f.store
+        gram, order = store.gram(), store.insertion_order
+        is_older = order[:, np.newaxis] < order
+        gram[is_older] = gram.T[is_older]
+        np.fill_diagonal(gram, store.self_values())
+        return gram
 
     def take_over(self, Py_ssize_t slot):
         weights = np.zeros(self.f.store.n)

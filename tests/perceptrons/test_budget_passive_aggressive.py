@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import checkpoint, synth
 from river_budget._core.expansion import Expansion
 from river_budget._core.store import Store
 from river_budget.perceptrons._maintenance import Projection
@@ -187,3 +188,17 @@ def test_the_root_of_the_inverse_by_its_definition():
 def test_parameters_out_of_range(parameters, name):
     with pytest.raises(ValueError, match=name):
         rb.BudgetPassiveAggressive(**parameters)
+
+
+def test_a_copy_goes_on_bit_for_bit_with_sparse_vectors():
+    # The sums of a kernel value of two sparse vectors differ in the last bit by whose row it is of.
+    rng = random.Random(1)
+    rows = [{f"w{rng.randrange(60)}": rng.gauss(0, 1) for _ in range(8)} for _ in range(500)]
+    model = rb.BudgetPassiveAggressive(rb.RBF(gamma=0.05), budget=30)
+    for x in rows[:300]:
+        model.learn_one(x, sum(x.values()) > 0)
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    for x in rows[300:]:
+        assert loaded.decision_function_one(x) == model.decision_function_one(x)
+        for learner in (model, loaded):
+            learner.learn_one(x, sum(x.values()) > 0)
