@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 
+from libc.math cimport fmax, sqrt
+
 from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, count, finite, floats, require
 from river_budget.kernels.base import Category
@@ -172,17 +174,26 @@ cdef class Sums:
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
         examples, the root mean square of the values other than 0: a rare word is not blown up.
         """
-        since, reference, present, nonzero, total, squares = self.table[: len(self.rows)].T
-        n = self.n_observed - since
-        variances, squares = moments_of(n, present, reference, total, squares)
-        of_numbers = n, variances, scales_of(n, nonzero, variances, squares)
-        of_arrays = []
-        for counts, sums in self.arrays.values():
-            size, n = sums.shape[1], self.n_observed - counts[0]
-            variance, square = np.sum(moments_of(n, counts[2], *sums), axis=1)
-            scale = scales_of(n * size, counts[3], variance / size, square)
-            of_arrays.append((n * size, variance, scale))
-        return Measures(*np.hstack((of_numbers, np.reshape(of_arrays, (-1, 3)).T)))
+        cdef Py_ssize_t i, e, n = len(self.rows)
+        cdef FeatureSums own
+        cdef double[::1] counts
+        cdef double[:, ::1] sums, moments, measured = np.empty((3, n + len(self.arrays)))
+        for i in range(n):
+            own = self.features[i]
+            variance, squares = moments_of(own, self.n_observed)
+            measured[0, i], measured[1, i] = self.n_observed - own.since, variance
+            measured[2, i] = scale_of(own, measured[0, i], variance, squares)
+        for i, (counts, sums) in enumerate(self.arrays.values(), n):
+            own = (<FeatureSums *> &counts[0])[0]
+            moments = np.empty((2, sums.shape[1]))
+            for e in range(sums.shape[1]):
+                own.reference, own.total, own.squares = sums[0, e], sums[1, e], sums[2, e]
+                moments[0, e], moments[1, e] = moments_of(own, self.n_observed)
+            variance, squares = moments.base.sum(axis=1).tolist()
+            measured[0, i] = (self.n_observed - own.since) * sums.shape[1]
+            measured[1, i] = variance
+            measured[2, i] = scale_of(own, measured[0, i], variance / sums.shape[1], squares)
+        return Measures(*measured.base)
 
     @property
     def nbytes(self):
@@ -225,16 +236,17 @@ cdef class Sums:
         self.set_table(padded(table, max(1, len(table))))
 
 
-def moments_of(n, n_present, reference, total, squares):
-    """Return variances of features since their first of n examples, and the sums of their squares."""
-    n_missing = n - n_present
-    mean = (total - n_missing * reference) / n
-    mean_square = (squares + n_missing * reference * reference) / n
-    of_values = reference * (2.0 * total + n_present * reference)
-    return np.fmax(0.0, mean_square - mean * mean), squares + of_values
+cdef (double, double) moments_of(FeatureSums own, double n_observed) noexcept nogil:
+    """Return the variance of a feature since its first example, and the sum of its squares."""
+    cdef double n = n_observed - own.since, n_missing = n - own.n_present
+    cdef double mean = (own.total - n_missing * own.reference) / n
+    cdef double mean_square = (own.squares + n_missing * own.reference * own.reference) / n
+    cdef double squares = own.reference * (2.0 * own.total + own.n_present * own.reference)
+    return fmax(0.0, mean_square - mean * mean), own.squares + squares
 
 
-def scales_of(n, n_nonzero, variances, squares):
-    """Return scales of features, given their numbers of values, variances and sums of squares."""
-    of_nonzero = np.fmax(0.0, squares) / np.fmax(n_nonzero, 1.0)
-    return np.sqrt(np.where(2.0 * n_nonzero >= n, variances, of_nonzero))
+cdef double scale_of(FeatureSums own, double n, double variance, double squares) noexcept nogil:
+    """Return the scale of a feature, given its number of values, their variance and sum of squares."""
+    if 2.0 * own.n_nonzero >= n:
+        return sqrt(variance)
+    return sqrt(fmax(0.0, squares) / fmax(own.n_nonzero, 1.0))
