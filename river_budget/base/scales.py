@@ -85,12 +85,12 @@ class Scales(Learned):
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = np.log2(measures.scales[with_scale])
         # As near to their mean as the errors allow.
-        logs -= np.clip(logs - logs.mean(), -errors, errors)
+        logs -= _clipped(logs - logs.mean(), errors)
         mean = float(logs.mean())
         # Without the integer part of the difference, from -1/2 to 1/2.
         self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
         logs, factors = np.append(logs, mean) - self._offset, factors[with_scale]
-        nearest = 2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+        nearest = 2.0 ** _clipped(-logs, LARGEST_EXPONENT)
         mantissas, exponents = np.frexp(nearest)
         nearest = np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
         updated = np.full(len(with_scale), pooled := float(nearest[-1]))
@@ -111,3 +111,8 @@ class Scales(Learned):
             mantissa, exponent = math.frexp(finite(factor))
             valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
             require(valid and factor > 0, f"a scale of a feature is 1 / {factor}: impossible")
+
+
+def _clipped(values: Floats, limits: Any) -> Floats:
+    """Return values between two limits, in half the time that `np.clip` takes for a few."""
+    return np.minimum(np.maximum(values, -limits), limits)
