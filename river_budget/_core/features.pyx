@@ -39,13 +39,13 @@ cdef double *new_column(Py_ssize_t capacity) except NULL nogil:
     """Return zeros that begin at a line of the cache; before them is the address to free."""
     cdef double *memory = <double *> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
     cdef void **column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
-    column[-1] = memory
+    (column - 1)[0] = memory
     return <double *> column
 
 
 cdef void free_column(double *column) noexcept nogil:
     if column != NULL:
-        free((<void **> column)[-1])
+        free((<void **> column - 1)[0])
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
