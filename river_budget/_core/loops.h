@@ -256,7 +256,7 @@ static void NAME(combine)(double constant, const double *statistics, double fact
     }
 }
 
-/* exp(x) for K vectors of x = -gamma row, from element i on: 0 below -708, with an error of at most 1.1 units
+/* exp(x) for K vectors of x = -gamma row, from element i on: 0 below -708, with an error of at most 1.2 units
    in the last place. It is 2^(t / 16) exp(r), for a whole number t. Each operation is done for all of them, so
    that none waits for the one before it. */
 #define EXPONENTIALS(K)                                                                         \
