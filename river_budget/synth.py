@@ -17,6 +17,7 @@ from typing import Any, dataclass_transform
 from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticDataset
 
 from river_budget import _checks
+from river_budget.base.parameters import check_parameters
 
 __all__ = [
     "ClassIncremental", "NoisyCheckerboard", "RarePositives", "RecurringConcepts", "RotatingGaussians",
@@ -73,10 +74,7 @@ class Stream(SyntheticDataset):
         cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            check, value = field.metadata["check"], getattr(self, field.name)
-            if check and (value is not None or field.default is not None):
-                check(field.name, value)
+        check_parameters(self)
 
     def __iter__(self) -> Iterator[Any]:
         rng = random.Random(self.seed)

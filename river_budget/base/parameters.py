@@ -18,6 +18,14 @@ def parameter(
     return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
 
 
+def check_parameters(owner: Any) -> None:
+    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
+    for field in dataclasses.fields(owner):
+        check, value = field.metadata.get("check"), getattr(owner, field.name)
+        if check is not None and not (value is None and field.default is None):
+            check(field.name, value)
+
+
 class SetOnce:
     """A parameter that can only be set once, by the constructor; it is read like any attribute."""
 
@@ -54,7 +62,4 @@ class Parametrized:
                 setattr(cls, name, SetOnce(name))
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            check, value = field.metadata.get("check"), getattr(self, field.name)
-            if check is not None and not (value is None and field.default is None):
-                check(field.name, value)
+        check_parameters(self)
