@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, infer_types=True, wraparound=False, cdivision=True, initializedcheck=False
 """The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
 
 import math
@@ -37,8 +37,8 @@ cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
 
 cdef double *new_column(Py_ssize_t capacity) except NULL nogil:
     """Return zeros that begin at a line of the cache; before them is the address to free."""
-    cdef double *memory = <double *> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
-    cdef void **column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
+    memory = <double *> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
+    column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
     (column - 1)[0] = memory
     return <double *> column
 
@@ -55,7 +55,6 @@ cdef inline bint is_stored(double value) noexcept nogil:
 
 cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
     """Return the place of a slot in a list; -1 if its value is 0."""
-    cdef int32_t e
     for e in range(feature.length):
         if feature.entries[e].slot == slot:
             return e
@@ -64,7 +63,7 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
     """Set the length of a list, whose room shrinks and grows by larger steps."""
-    cdef int32_t room = length + length // 2
+    room = length + length // 2
     if length > feature.room or length < feature.room // 4:
         reallocate(<void **> &feature.entries, room * sizeof(Entry))
         feature.room = room
@@ -73,9 +72,8 @@ cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
 
 cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Move a feature to a column if enough of n vectors have it, else to a list."""
+    cdef Py_ssize_t e = 0
     cdef bint is_common = feature.length and feature.length * SHARE >= n
-    cdef Py_ssize_t i, e = 0
-    cdef double *column
     if is_common and feature.column == NULL:
         column = new_column(capacity)
         for i in range(feature.length):
@@ -117,14 +115,12 @@ cdef class Features:
         self.clear(0)
 
     def __dealloc__(self):
-        cdef Py_ssize_t r
         for r in range(self.n_rows):
             release(&self.rows[r])
         free(self.rows)
         free(self.scales)
 
     cdef int clear(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t r
         for r in range(self.n_rows):
             release(&self.rows[r])
         self.n_rows, self.n_used, self.n, self.capacity, self.index = 0, 0, 0, capacity, {}
@@ -138,22 +134,21 @@ cdef class Features:
         self.room = room
 
     cdef int set_n(self, Py_ssize_t n) except -1:
-        cdef Py_ssize_t r, before = self.n
+        before = self.n
         self.n = n
         if (before + SHARE - 1) // SHARE != (n + SHARE - 1) // SHARE:
             for r in range(self.n_rows):
                 settle(&self.rows[r], n, self.capacity)
 
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil:
-        cdef Feature *feature = &self.rows[row]
+        feature = &self.rows[row]
         if feature.column != NULL:
             return feature.column[slot]
-        cdef int32_t e = find(feature, slot)
+        e = find(feature, slot)
         return feature.entries[e].value if e >= 0 else 0.0
 
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil:
-        cdef Feature *feature = &self.rows[row]
-        cdef int32_t e
+        feature = &self.rows[row]
         if feature.column != NULL:
             feature.length += is_stored(value) - is_stored(feature.column[slot])
             feature.column[slot] = value
@@ -170,8 +165,6 @@ cdef class Features:
         settle(feature, self.n, self.capacity)
 
     cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
-        cdef Py_ssize_t j
-        cdef Feature *feature
         cdef bint is_other = (
             old is None or old.m != layout.m
             or memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t)) != 0
@@ -191,7 +184,6 @@ cdef class Features:
 
     cdef size_t n_bytes(self):
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))
-        cdef Py_ssize_t r
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
                 total += (self.capacity + COLUMN_HEAD) * sizeof(double)

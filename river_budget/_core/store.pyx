@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, infer_types=True, wraparound=False, cdivision=True, initializedcheck=False
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 
 from collections.abc import Mapping
@@ -58,7 +58,6 @@ cdef type NDARRAY = np.ndarray
 
 cdef dict as_dict(list names, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
-    cdef Py_ssize_t j
     numbers = {name: values[j] for j, name in enumerate(names)}
     return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
 
@@ -173,7 +172,7 @@ cdef class Store:
         return self.other_rows
 
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
-        cdef Kernel *own = &self.z[kernel]
+        own = &self.z[kernel]
         if own.inner < 0:
             with gil:
                 with self:
@@ -315,8 +314,7 @@ cdef class Store:
         return self.by_slot[kernel, : self.n].copy()
 
     def is_flat(self, double low, double high):
-        cdef Py_ssize_t i
-        cdef double least = INFINITY, most = -INFINITY
+        least, most = INFINITY, -INFINITY
         for i in range(self.n):
             least, most = min(least, self.rows[i]), max(most, self.rows[i])
         return self.n > 0 and (most < low or least > high)
@@ -339,7 +337,6 @@ cdef class Store:
         return np.array(rows, np.float64).reshape(self.n, self.n)
 
     def self_values(self, Py_ssize_t kernel=0):
-        cdef Py_ssize_t slot
         cdef double[::1] values = np.empty(self.n)
         check_kernel(self, kernel)
         for slot in range(self.n):
@@ -347,8 +344,8 @@ cdef class Store:
         return values.base
 
     def distances(self, slot=None):
-        cdef Inner inner = self.inners[0]
-        cdef Point *p = &self.point if slot is None else &self.other
+        inner = self.inners[0]
+        p = &self.point if slot is None else &self.other
         cdef double[::1] row = np.zeros(self.n + 8)
         if self.z[0].inner < 0:  # in feature space
             return self.self_values() - 2 * (self.row() if slot is None else self.row_of(slot))
@@ -412,7 +409,6 @@ cdef class Store:
         }
 
     def restore(self, state):
-        cdef Py_ssize_t slot
         vectors = restored_vectors(state)
         inserted, n_inserted = restored_order(state, len(vectors))
         self.rescale(restored_kernels(state, self.kernels), self.factors, self.pooled)
@@ -449,11 +445,8 @@ cdef int set_kernels(Store self, tuple kernels) except -1:
 
 
 cdef int change_kernels(Store self, tuple kernels) except -1:
-    cdef Inner *inner
-    cdef Spec *spec
-    cdef Py_ssize_t i, g, slot
+    cdef Py_ssize_t g
     cdef double[::1] memory
-    cdef double *rest
     is_scaled = bool(self.factors) or self.pooled != 1.0
     places, self.kernels, self.n_inner = {}, kernels, 0
     names = [kernel.known for kernel in kernels]
@@ -504,14 +497,13 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
 
 cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
     """Return the inverse scale of a feature in an inner statistic; 0 if it is not read."""
-    cdef Inner *inner = &self.inners[g]
+    inner = &self.inners[g]
     if not inner.reads_all and name not in self.kernels[inner.leader].known:
         return 0.0
     return self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
 
 
 cdef int set_scales(Store self, name, Py_ssize_t row) except -1:
-    cdef Py_ssize_t g
     for g in range(self.n_inner):
         self.features.scales[row * self.n_inner + g] = scale_of(self, g, name)
 
@@ -544,7 +536,7 @@ cdef inline double weight(Inner *inner, double scale) noexcept nogil:
 
 cdef int resize(Store self, Py_ssize_t room) except -1:
     """Make room for the features of one example."""
-    cdef Py_ssize_t kept = min(room, self.by_feature.shape[1])
+    kept = min(room, self.by_feature.shape[1])
     cdef double[:, ::1] memory = np.zeros((8 + 2 * self.n_inner, room))
     memory.base[:2, :kept] = self.by_feature[:2, :kept]
     self.by_feature, self.room = memory.base, room
@@ -558,8 +550,8 @@ cdef int resize(Store self, Py_ssize_t room) except -1:
 
 
 cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
-    cdef Py_ssize_t i, n = self.n_kernels, n_tables = 2 * n + 2 + self.n_inner
     cdef double[:, ::1] memory
+    n, n_tables = self.n_kernels, 2 * self.n_kernels + 2 + self.n_inner
     with_norms = [i for i in range(n) if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER]
     shape = n_tables + len(with_norms), max(capacity, 8)
     memory = zero_matrix(shape, np.dtype(np.float64))
@@ -588,7 +580,7 @@ cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_e
 
 cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
-    cdef Layout layout = Layout(names)
+    layout = Layout(names)
     if layout.m > self.room or (self.room > LARGE_ROOM and 16 * layout.m < self.room):
         resize(self, max(layout.m, 8))
     self.layout, self.has_found, self.has_rows = layout, False, False
@@ -619,13 +611,12 @@ cdef bint pack_numbers(Store self, dict x) except -1:
 
     Return whether it has finite floats and integers only, which are all read.
     """
-    cdef Py_ssize_t place = 0, j = 0, n = len(x)
-    cdef PyObject *names = <PyObject *> self.layout.names
-    cdef bint has_names = n == self.layout.m
+    cdef Py_ssize_t place = 0
     cdef int overflow = 0
-    cdef double number
     cdef PyObject *key
     cdef PyObject *item
+    n, j, names = len(x), 0, <PyObject *> self.layout.names
+    cdef bint has_names = n == self.layout.m
     if n > self.room:
         resize(self, n)
     while j < n and PyDict_Next(x, &place, &key, &item):
@@ -653,7 +644,7 @@ cdef bint pack_numbers(Store self, dict x) except -1:
 
 cdef int set_elements(Store self, Point *p, dict arrays) except -1:
     """Unpack the arrays of a point."""
-    cdef Py_ssize_t g, a
+    cdef Py_ssize_t a
     cdef double[::1] elements
     memset(p.extra, 0, self.n_inner * sizeof(double))
     memset(p.elements, 0, self.matrices.n_elements * sizeof(double))
@@ -723,9 +714,6 @@ cdef object refusal(Store self, dict x):
 
 cdef bint is_valid(Store self) noexcept nogil:
     """Return whether neither squares nor kernel values of the example overflow; set its self values."""
-    cdef Py_ssize_t i, g
-    cdef Spec *spec
-    cdef double raw, raw_of_numbers
     for i in range(self.n_kernels):
         spec, g = &self.z[i].spec, self.z[i].inner
         if g < 0:
@@ -827,9 +815,7 @@ cdef object array_of(Store self, name, value):
 
 cdef int look_up(Store self, Layout layout, bint adds) except -1:
     """Look up the feature rows of all names; new ones get rows, if asked for."""
-    cdef Features features = self.features
-    cdef Py_ssize_t j
-    cdef PyObject *row
+    features = self.features
     for j in range(layout.m):
         if layout.rows[j] < 0:
             row = PyDict_GetItemWithError(features.index, layout.names[j])
@@ -856,8 +842,6 @@ cdef int find_rows(Store self) except -1:
 
 cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
     """Make the features of a layout, whose rows were looked up, those of a point."""
-    cdef Py_ssize_t g, j
-    cdef int32_t r
     if layout.m > self.room:
         with gil:
             resize(self, layout.m)
@@ -875,9 +859,7 @@ cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
 
 cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
     """Make the vector in a slot the other point."""
-    cdef Point *p = &self.other
-    cdef PyObject *layout = layout_of(self, slot)
-    cdef Py_ssize_t j
+    p, layout = &self.other, layout_of(self, slot)
     set_features(self, p, <Layout> layout)
     for j in range(p.m):
         p.values[j] = self.features.value(p.rows[j], slot)
@@ -889,11 +871,7 @@ cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
 
 cdef void measure(Store self, Point *p) noexcept nogil:
     """Set the self statistics of numbers and arrays."""
-    cdef Py_ssize_t g, i, j, a, n = 0
-    cdef Inner *inner
-    cdef Matrix *matrix
-    cdef double *scales
-    cdef double v, w, sum, total, squares
+    cdef Py_ssize_t n = 0
     for j in range(p.m):
         p.nonzero[n] = <int32_t> j
         n += p.values[j] != 0.0
@@ -922,9 +900,6 @@ cdef void measure(Store self, Point *p) noexcept nogil:
 
 cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
     """Keep the self statistics of the vector in a slot, which is a point."""
-    cdef Py_ssize_t g, i
-    cdef Kernel *kernel
-    cdef double raw
     for g in range(self.n_inner):
         self.inners[g].statistics[slot] = p.own[g]
     for i in range(self.n_kernels):
@@ -938,12 +913,7 @@ cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
 
 cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
     """Compute the kernel rows of an example or a vector (n_kernels, capacity)."""
-    cdef Py_ssize_t i, j, g, n = (self.n + 7) // 8 * 8
-    cdef Inner *inner
-    cdef Kernel *kernel
-    cdef Spec *spec
-    cdef double *row
-    cdef double raw
+    n = (self.n + 7) // 8 * 8
     if n == 0:
         return 0
     for i in range(self.n_kernels):
@@ -978,10 +948,8 @@ cdef int numbers_row(
     Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
 ) except -1 nogil:
     """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
-    cdef const double *scales = p.scales + g * self.room
-    cdef Py_ssize_t j, k = 0, n_listed = 0
-    cdef double factor = inner.factor  # read once
-    cdef Feature *feature
+    cdef Py_ssize_t k = 0, n_listed = 0
+    scales, factor = p.scales + g * self.room, inner.factor
     if (
         inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
         or 2 * p.n_nonzero + FEWEST_ZEROS < p.m
@@ -1017,12 +985,10 @@ cdef int sparse_row(
     A distance follows from self statistics and from the features that x shares with a vector. If it
     would lose significant digits, the terms of all features are summed instead.
     """
-    cdef const double *scales = p.scales + g * self.room
     cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
     cdef bint is_rational = inner.statistic == SUM_OF_RATIONALS
-    cdef Py_ssize_t i, j, k = 0
-    cdef double v, w, constant, limit = CANCELS_ABOVE / inner.gamma
-    cdef Feature *feature
+    cdef Py_ssize_t k = 0
+    scales, limit = p.scales + g * self.room, CANCELS_ABOVE / inner.gamma
     if not is_rational and inner.statistic != DOT_PRODUCT and (
         p.own[g] > limit or loops.exceeds(inner.statistics, limit, self.n)
     ):
@@ -1052,9 +1018,7 @@ cdef void add_listed(
     Inner *inner, double v, double scale, Feature *feature, double *row
 ) noexcept nogil:
     """Add what a feature adds to inner statistics, if its values are in a list."""
-    cdef Py_ssize_t slot
-    cdef int32_t e
-    cdef double s, d, w = weight(inner, scale)
+    w = weight(inner, scale)
     for e in range(feature.length if feature.column == NULL else 0):
         slot, s = feature.entries[e].slot, feature.entries[e].value
         d = v - s
@@ -1072,12 +1036,8 @@ cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row
 
     Their order follows from x and the vectors alone, and so do the bits.
     """
-    cdef Py_ssize_t j, slot
-    cdef int32_t r
-    cdef double s
-    cdef PyObject *layout
     # Whether x has the features, by feature rows.
-    cdef char *is_shared = <char *> checked(calloc(self.features.n_rows + 1, 1))
+    is_shared = <char *> checked(calloc(self.features.n_rows + 1, 1))
     for j in range(p.m):
         if p.rows[j] >= 0:
             is_shared[p.rows[j]] = True
@@ -1097,9 +1057,6 @@ cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
     """Add the inner statistics of arrays, those that no vector has among them."""
-    cdef Py_ssize_t a, i
-    cdef double w
-    cdef Matrix *matrix
     for a in range(self.matrices.n):
         w, matrix = weight(inner, inner.of_matrices[a]), &self.matrices.all[a]
         if w != 0.0:
@@ -1115,7 +1072,7 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
 
 cdef int call_functions(Store self, dict x, list others, double *values, Py_ssize_t stride) except -1:
     """Write what the functions say of an example and others, or itself (n_kernels, stride)."""
-    cdef Py_ssize_t i, slot
+    cdef Py_ssize_t i
     for i, kernel in enumerate(self.kernels):
         if self.z[i].inner >= 0:
             continue
@@ -1175,9 +1132,8 @@ cdef int store(
 cdef tuple vector_at(Store self, Py_ssize_t slot):
     """Return names, values, arrays and object of the vector in a slot."""
     cdef Layout layout = self.layouts[slot]
-    cdef Py_ssize_t j
-    cdef bytes packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
-    cdef double *values = <double *> PyBytes_AS_STRING(packed)
+    packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
+    values = <double *> PyBytes_AS_STRING(packed)
     for j in range(layout.m):
         values[j] = self.features.value(layout.rows[j], slot)
     arrays = self.matrices.at(slot) if self.matrices.n else None
