@@ -21,7 +21,7 @@ from river_budget.checkpoint.disk import write
 
 # The names of the text, in the metadata, and of the digest of all else, among the tensors.
 FORMAT, DIGEST = "river_budget checkpoint", "sha256"
-VERSION = 11
+VERSION = 12
 
 
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:

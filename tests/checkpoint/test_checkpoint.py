@@ -264,9 +264,9 @@ def test_foreign_files_and_other_versions():
     with pytest.raises(CheckpointError, match="not a complete safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
     content = json.loads(files._metadata(DATA)[files.FORMAT])
-    for version in (10, 12, 11.0, "11", "11.0", True, None, [11]):
+    for version in (11, 13, 12.0, "12", "12.0", True, None, [12]):
         metadata = {files.FORMAT: json.dumps(content | {"version": version})}
-        with pytest.raises(CheckpointError, match=r"version .*, but only 11 can be read"):
+        with pytest.raises(CheckpointError, match=r"version .*, but only 12 can be read"):
             checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
 
