@@ -234,7 +234,7 @@ FORGED = [
     ("counts", lambda a: -a),
     ("beta", lambda beta: math.inf),
     ("squares", lambda squares: -1.0),
-    ("n_rounds", lambda n: n + 1),
+    ("rounds", lambda n: n + 1),
     ("n_mistakes", lambda n: 10**6),
     ("kept", lambda a: 10 * a),
     ("kept", lambda a: -a),

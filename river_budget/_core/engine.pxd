@@ -18,6 +18,8 @@ cdef class Engine:
     cdef readonly Store store
     cdef readonly Py_ssize_t n_labels
     cdef public int64_t n_rounds, n_mistakes
+    cdef int64_t[::1] rounds_of       # the rounds of each label (n_labels,)
+    cdef public bint is_balanced      # whether an example counts more if its label is rare so far
     cdef public int64_t checked_at    # the number of the next round that is a CHECK, at the latest
     cdef public Sums sums             # of the learned examples, or None
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`

@@ -25,6 +25,7 @@ class Engine:
     n_labels: int
     n_rounds: int
     n_mistakes: int
+    is_balanced: bool  # whether weights are multiplied so that labels weigh the same so far
     # Each example is added to the sums at the end of its round while they are not None. The round
     # with the number `checked_at`, or a later one, is a CHECK.
     sums: Sums | None

@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True, annotation_typing=False
+# cython: language_level=3, wraparound=False, cdivision=True, annotation_typing=False, initializedcheck=False
 """The rounds of a model: what is the same whatever it learns."""
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -8,7 +8,8 @@ from libc.string cimport memcpy
 import numpy as np
 
 from river_budget._checks import weight_of
-from river_budget._state import count, require
+from river_budget._arrays import padded
+from river_budget._state import count, integers, require
 
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
@@ -23,7 +24,7 @@ cdef enum:
 cdef class Engine:
 
     def __cinit__(self, *_):
-        self.stamp = -1
+        self.stamp, self.rounds_of = -1, np.zeros(0, np.int64)
 
     def __dealloc__(self):
         free(self.answers)
@@ -149,6 +150,8 @@ cdef class Engine:
             with gil:
                 self.set_labels(label + 1)
         self.forecast()
+        if self.is_balanced:
+            weight *= balance(self, label)
         return self.learn(label, weight, threshold)
 
     cdef bint prepare(self) except -1 nogil:
@@ -169,6 +172,7 @@ cdef class Engine:
         """Count a round; return what is due after it."""
         self.stamp = -1
         self.n_rounds += 1
+        self.rounds_of[label] += 1
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         return DUE_CHECK if self.n_rounds >= self.checked_at else 0
 
@@ -210,31 +214,34 @@ cdef class Engine:
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         """Make room for the scores of a number of labels."""
         cdef Py_ssize_t c
+        cdef int64_t[::1] rounds_of = padded(self.rounds_of.base, n_labels)
         reallocate(<void **> &self.answers, n_labels * sizeof(double))
         for c in range(self.n_labels, n_labels):
             self.answers[c] = 0.0
-        self.n_labels, self.stamp = n_labels, -1
+        self.n_labels, self.stamp, self.rounds_of = n_labels, -1, rounds_of
 
     # What is learned.
 
     def learned(self):
         """Return the state without the vectors of the store."""
         self.require_closed()
-        return {"n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes, **self.own_state()}
+        rounds = self.rounds_of.base.copy()
+        return {"rounds": rounds, "n_mistakes": self.n_mistakes, **self.own_state()}
 
     def restore_learned(self, state):
         """Restore that for an engine that has its labels and vectors."""
-        n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        rounds, n_mistakes = integers(state["rounds"], (self.n_labels,)), count(state["n_mistakes"])
+        n_rounds = count(sum(map(count, rounds.tolist())))
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
-        self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+        self.rounds_of, self.n_rounds, self.n_mistakes, self.stamp = rounds, n_rounds, n_mistakes, -1
         self.restore_own(state)
 
     def __reduce__(self):
-        learned = self.learned(), self.n_labels, self.checked_at, self.sums
+        learned = self.learned(), self.n_labels, self.checked_at, self.sums, self.is_balanced
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums = learned
+        state, n_labels, self.checked_at, self.sums, self.is_balanced = learned
         self.widen(n_labels)
         self.restore_learned(state)
 
@@ -245,6 +252,14 @@ cdef class Engine:
         """Restore an engine without vectors, which has its labels, from its state."""
         self.store.restore(state["store"])
         self.restore_learned(state)
+
+
+cdef double balance(Engine e, Py_ssize_t label) noexcept nogil:
+    """Return the mean number of rounds of a label so far, divided by that of the label of this round."""
+    cdef Py_ssize_t c, n_seen = 0
+    for c in range(e.n_labels):
+        n_seen += c == label or e.rounds_of[c] > 0
+    return (e.n_rounds + 1.0) / (n_seen * (e.rounds_of[label] + 1))
 
 
 class Rounds:
@@ -288,10 +303,8 @@ class Rounds:
                 # A label is only registered if x is valid.
                 f.store.evaluate(x)
                 label = self._labels.add(y)
-            if self._class_weights is not None:
-                f.store.evaluate(x)
-                self._class_weights.begin([label], f.n_rounds)
-                weight *= self._class_weights.next(label, f.n_rounds, self._labels)
+            if self._given_weights:
+                weight *= self._given_weights.get(self._labels.names[label], 1.0)
             due = f.round(x, label, weight, self._threshold)
             if due:
                 self._follow(due)

@@ -60,6 +60,7 @@ cdef class Expansion(Engine):
                 self.store.undo(saved)
         self.scale, self.stamp = self.old_scale, -1
         self.n_rounds -= 1
+        self.rounds_of[self.y.label] -= 1
         self.n_mistakes -= self.y.margin <= 0.0
         self.close()
         return True
@@ -94,6 +95,7 @@ cdef class Expansion(Engine):
             self.sums.add(self.store)
         self.n_mistakes += margin <= 0.0
         self.n_rounds += 1
+        self.rounds_of[label] += 1
         return DUE_UPDATE * self.is_open + DUE_CHECK * (self.n_rounds >= self.checked_at)
 
     # What an algorithm asks.

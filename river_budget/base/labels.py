@@ -14,7 +14,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_class_weight, weight_of
 from river_budget._core.engine import Engine
-from river_budget._state import State, count, integers, require
+from river_budget._state import State, count, require
 from river_budget.base.frames import by_row
 
 ClassWeight = Mapping[Any, float] | str
@@ -130,65 +130,14 @@ def weights_of(w: Any, n: int) -> Floats:
     return np.array(by_row(weight_of, values), np.float64)
 
 
-class ClassWeights:
-    """The weight of each class, given or from the number of its examples so far."""
-
-    __slots__ = ("_counts", "_given", "_last", "_n_before")
-
-    def __init__(self, given: ClassWeight) -> None:
-        self._given: dict[Any, float] | None = None
-        if isinstance(given, Mapping):
-            for label, weight in given.items():
-                check_class_weight(f"class_weight: the weight of {label!r}", weight)
-            self._given = {label: float(weight) for label, weight in given.items()}
-        elif not isinstance(given, str) or given != "balanced":
-            raise ValueError(f"class_weight must be a dict of weights or 'balanced', got {given!r}")
-        # The number of examples of each label, by columns, for balanced weights.
-        self._counts = [0, 0]
-        # The columns of the last examples, which may not be learned, and the number of those before.
-        self._last: list[int] = []
-        self._n_before = 0
-
-    def begin(self, columns: list[int], n_rounds: int) -> None:
-        """Begin with examples that may be learned after so many rounds, of classes by columns."""
-        self._last, self._n_before = columns, n_rounds
-
-    def next(self, column: int, n_rounds: int, labels: Labels) -> float:
-        """Return the weight of the class of the next of them, which is counted."""
-        if self._given is not None:
-            return self._given.get(labels.names[column], 1.0)
-        counts = self._counts
-        if column >= len(counts):
-            counts += [0] * (column + 1 - len(counts))
-        counts[column] += 1
-        return (n_rounds + 1) / ((len(counts) - counts.count(0)) * counts[column])
-
-    def following(self, columns: list[int], n_rounds: int, labels: Labels) -> list[float]:
-        """Return the weights of the classes of examples; see `begin` and `next`."""
-        self.begin(columns, n_rounds)
-        return [self.next(column, n, labels) for n, column in enumerate(columns, n_rounds)]
-
-    def take_back(self, n_rounds: int) -> None:
-        """Uncount those of the last examples that were not learned, given the number of rounds."""
-        if self._given is None:
-            n_before, n_counted = self._n_before, sum(self._counts)
-            for column in self._last[n_rounds - n_before : n_counted - n_before]:
-                self._counts[column] -= 1
-
-    def state(self) -> Ints | None:
-        return np.array(self._counts, np.int64) if self._given is None else None
-
-    def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:
-        """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
-        if self._given is not None:
-            require(counts is None, "given class weights need no counts")
-            return
-        self._counts = integers(counts, (None,)).tolist()
-        # A label whose first example was interrupted has none.
-        counted = {column for column, n in enumerate(self._counts) if n != 0}
-        require(
-            min(self._counts, default=-1) >= 0
-            and counted <= set(labels.column.values())
-            and sum(self._counts) == n_rounds,
-            "the numbers of examples of the labels are wrong",
-        )
+def given_weights(class_weight: ClassWeight | None) -> dict[Any, float]:
+    """Return the weights of the labels that have one. Raises ValueError if one is refused."""
+    if isinstance(class_weight, Mapping):
+        for label, weight in class_weight.items():
+            check_class_weight(f"class_weight: the weight of {label!r}", weight)
+        return {label: float(weight) for label, weight in class_weight.items()}
+    is_known = class_weight is None or (
+        isinstance(class_weight, str) and class_weight == "balanced"
+    )
+    require(is_known, f"class_weight must be a dict of weights or 'balanced', got {class_weight!r}")
+    return {}

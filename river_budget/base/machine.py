@@ -20,7 +20,7 @@ from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
-from river_budget.base.labels import ClassWeight, ClassWeights, Labels, weights_of
+from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.parameters import Parametrized, parameter
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features
@@ -95,14 +95,13 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     _labels = Field[Labels](given=["_f"])
     _feature_scales = Field[Scales | None]()
     _f = Field[Any](key="hypothesis")
-    _class_weights = Field[ClassWeights | None](given=["n_rounds", "_labels"], key="class_counts")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._labels = Labels(self.max_classes)
         self._f = engine = self._new_engine()
-        given = self.class_weight
-        self._class_weights = None if given is None else ClassWeights(given)
+        self._given_weights = given_weights(self.class_weight)
+        engine.is_balanced = self.class_weight == "balanced"
         learns_scales = any(kernel.learns_scales for kernel in engine.store.kernels)
         self._feature_scales = Scales() if learns_scales else None
         engine.store.means = self._feature_scales.sums if self._feature_scales else None
@@ -200,9 +199,9 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             if not weights.all():
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
-            if self._class_weights is not None and len(columns):
-                n_rounds, given = self.n_rounds, columns.tolist()
-                weights *= self._class_weights.following(given, n_rounds, self._labels)
+            if self._given_weights:
+                given, names = self._given_weights, self._labels.names
+                weights *= [given.get(names[column], 1.0) for column in columns]
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
@@ -275,8 +274,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
             self._derive()
-        if self._class_weights is not None:
-            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""

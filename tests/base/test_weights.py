@@ -70,7 +70,7 @@ def framed(examples, library=pd):
 
 def hypothesis_of(model):
     """Return the state without what is counted about weights."""
-    return content(model.state(), without=("class_counts", "n_weighted"))
+    return content(model.state(), without=("n_weighted",))
 
 
 def close(value, tolerance=1e-9):
@@ -436,15 +436,15 @@ class Failing(rb.KernelPerceptron):
         raise ArithmeticError
 
 
-def test_given_class_weights_have_no_counts_to_take_back():
-    model = Failing(rb.RBF(1.0), class_weight={"c": 2.0})
-    with pytest.raises(ValueError, match="gives"):
-        model.learn_one({"x": 1.0}, "a", w="gives")
+def test_what_is_not_learned_does_not_count_for_balanced_weights():
+    model = Failing(rb.RBF(1.0), class_weight="balanced")
+    with pytest.raises(ArithmeticError):
+        model.learn_one({"x": 1.0}, "a")
     X, y = framed([({"x": float(i)}, "abc"[i % 3]) for i in range(30)])
     for _ in range(2):
         with pytest.raises(ArithmeticError):
             model.learn_many(X, y)
-    assert model._class_weights._counts == [0, 0]
+    assert model.state()["hypothesis"]["rounds"].tolist() == [0, 0, 0]
 
 
 BAD_CLASS_WEIGHTS = [
@@ -462,9 +462,10 @@ def test_class_weights_that_are_refused(make):
 def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
     model = learned(rb.Forgetron(class_weight="balanced"), examples_of(20))
     state = model.state()
-    for counts in [np.array([5, 5]), np.array([5, 5, 10]), np.array([-1, 21]), np.array([]), None]:
-        with pytest.raises(ValueError, match=r"numbers of examples|expected an array"):
-            model.clone().restore({**state, "class_counts": counts})
+    for counts in [np.array([5, 5, 10]), np.array([-1, 21]), np.array([]), None]:
+        hypothesis = {**state["hypothesis"], "rounds": counts}
+        with pytest.raises(ValueError, match=r"not a count|expected an array"):
+            model.clone().restore({**state, "hypothesis": hypothesis})
     model.clone().restore(state)
 
 

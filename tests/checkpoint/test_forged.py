@@ -91,8 +91,8 @@ def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
     content, tensors = parts(rb.KernelPerceptron(rb.RBF(gamma=1.0)))
     hypothesis = content["model"]["state"]["hypothesis"]["state"]
     store = hypothesis["store"]["state"]
-    hypothesis |= {"n_rounds": n, "n_mistakes": n}
-    store["n_inserted"] = n
+    hypothesis["n_mistakes"] = store["n_inserted"] = n
+    tensors[hypothesis["rounds"]["tensor"]] = np.array([n, 0])
     tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
     tensors[store["inserted"]["tensor"]] = np.arange(n)
     tensors[hypothesis["coefficients"]["tensor"]] = np.stack((-np.ones(n), np.ones(n)))
@@ -106,7 +106,9 @@ def many_labels(n):
     content, tensors = parts(rb.Forgetron(rb.RBF(gamma=1.0), max_classes=n))
     state = content["model"]["state"]
     state["labels"]["state"]["columns"] = {"dict": [[label + 2, label] for label in range(n)]}
-    tensors[state["hypothesis"]["state"]["coefficients"]["tensor"]] = np.zeros((n, 0))
+    hypothesis = state["hypothesis"]["state"]
+    tensors[hypothesis["coefficients"]["tensor"]] = np.zeros((n, 0))
+    tensors[hypothesis["rounds"]["tensor"]] = np.zeros(n, np.int64)
     return content, tensors
 
 
@@ -163,7 +165,7 @@ def test_no_number_may_be_beyond_all_counts_or_not_finite(name):
     content, tensors = whole(name, 4)
     state = content["model"]["state"]
     places = [path for path in paths(state) if path and isinstance(at(state, path), int | float)]
-    assert ("hypothesis", "state", "n_rounds") in places
+    assert ("hypothesis", "state", "n_mistakes") in places
     for path in places:
         if "dict" in path or "tuple" in path:
             continue  # labels and names: any number can be one

@@ -332,7 +332,7 @@ def test_copies_share_what_the_originals_share():
 FORGED = [
     ("coefficients", np.ones((3, 5))), ("coefficients", np.zeros((2, 5))),
     ("coefficients", np.full((3, 5), math.nan)), ("scale", 0.0), ("scale", 2.0),
-    ("n_mistakes", 10**6), ("n_rounds", -1), ("largest_self_value", math.inf),
+    ("n_mistakes", 10**6), ("rounds", np.array([-1, 5, 5])), ("largest_self_value", math.inf),
 ]  # fmt: skip
 
 
