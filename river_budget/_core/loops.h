@@ -5,6 +5,7 @@
    in all of them, and products are never fused (-ffp-contract=off), so that all machines get the same bits. */
 #ifndef W
 #include "lanes.h"
+#include "triangles.h"
 
 #define COLUMNS const double *v, const double *w, const double *const *columns, long m, long n, double *row
 #define ARRAYS double w, const double *elements, const void *matrix, long size, long n, double *row
@@ -50,6 +51,23 @@ struct loops {
     void (*power)(double gamma, double coef0, long degree, long n, double *row);
     /* row / (norm norms), 0 where that is 0 */
     void (*normalize)(double norm, const double *norms, long n, double *row);
+    /* Vectors and matrices of `triangles.h`: the inner product, a += factor b, and the product of a matrix
+       with n rows and x. If there are enough terms, that adds a group of them to the blocks. */
+    double (*inner)(const double *a, const double *b, long n);
+    void (*add_multiple)(double *a, double factor, const double *b, long n);
+    void (*multiply)(struct triangle *m, const double *x, double *product, long n);
+    /* Copy column j of a matrix with n rows, and set it and row j to 0. */
+    void (*take_column)(struct triangle *m, long j, double *column, long n);
+    void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
+    /* squares += (root mean + change c)^2 */
+    void (*add_squares)(
+        double *squares, double root, const double *mean, double change, const double *c, long n);
+    /* scores += share squares / (prior + scale variances + r c^2) */
+    void (*add_scores)(double *scores, double share, const double *squares, const double *prior, double scale,
+                       const double *variances, double r, const double *c, long n);
+    /* mean += (change c - share p) / root */
+    void (*add_change)(
+        double *mean, double change, const double *c, double share, const double *p, double root, long n);
 };
 
 /* What the body is made of; W is the number of doubles of a vector.
@@ -163,6 +181,8 @@ static int choose_lanes(struct loops *table, int most) {
 
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
+
+#include "triangles.h"
 
 /* The products of four rows with z, n of them each, n a multiple of 4. */
 static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {
@@ -338,5 +358,7 @@ static const struct loops NAME(table) = {
     {NAME(products), NAME(products), NAME(absolute_overlaps), NAME(rational_overlaps)},
     {{NAME(float_products), NAME(float_squares), NAME(float_absolutes), NAME(float_rationals)},
      {NAME(double_products), NAME(double_squares), NAME(double_absolutes), NAME(double_rationals)}},
-    NAME(combine), NAME(exponential), NAME(rational), NAME(power), NAME(normalize)};
+    NAME(combine), NAME(exponential), NAME(rational), NAME(power), NAME(normalize),
+    NAME(inner), NAME(add_multiple), NAME(multiply), NAME(take_column), NAME(get_diagonal),
+    NAME(add_squares), NAME(add_scores), NAME(add_change)};
 #endif

@@ -8,6 +8,15 @@ cdef extern from "loops.h":
     ctypedef void (*OverArrays)(
         double w, const double *elements, const void *matrix, long size, long n, double *row
     ) noexcept nogil
+    enum: GROUP
+    enum: MOST_TERMS
+    struct Triangle "triangle":
+        long width
+        double *blocks
+        double *diagonal
+        double *terms
+        double *signs
+        long n_terms
     struct Loops "loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         long (*least)(const int64_t *numbers, long n) noexcept nogil
@@ -24,6 +33,23 @@ cdef extern from "loops.h":
         void (*rational)(double gamma, long n, double *row) noexcept nogil
         void (*power)(double gamma, double coef0, long degree, long n, double *row) noexcept nogil
         void (*normalize)(double norm, const double *norms, long n, double *row) noexcept nogil
+        double (*inner)(const double *a, const double *b, long n) noexcept nogil
+        void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
+        void (*multiply)(Triangle *m, const double *x, double *product, long n) noexcept nogil
+        void (*take_column)(Triangle *m, long j, double *column, long n) noexcept nogil
+        void (*get_diagonal)(const Triangle *m, double *diagonal, long n) noexcept nogil
+        void (*add_squares)(
+            double *squares, double root, const double *mean, double change, const double *c, long n
+        ) noexcept nogil
+        void (*add_scores)(
+            double *scores, double share, const double *squares, const double *prior, double scale,
+            const double *variances, double r, const double *c, long n
+        ) noexcept nogil
+        void (*add_change)(
+            double *mean, double change, const double *c, double share, const double *p, double root, long n
+        ) noexcept nogil
+    long blocks_before(long g) noexcept nogil
+    double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
     int choose_lanes(Loops *table, int most)
 
 cdef extern from "lanes.h":

@@ -7,19 +7,8 @@
 #
 # Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple
 # of 4.
+from river_budget._core.loops cimport Triangle
 from river_budget._core.store cimport Store
-
-
-cdef extern from "triangles.h":
-    enum: GROUP
-    enum: MOST_TERMS
-    struct Triangle "triangle":
-        long width
-        double *blocks
-        double *diagonal
-        double *terms
-        double *signs
-        long n_terms
 
 
 cdef class Triangles:

@@ -9,36 +9,15 @@ import numpy as np
 
 from river_budget._arrays import unpacked
 from river_budget._core.features import zero_matrix
+from river_budget._core.loops cimport (
+    GROUP, MOST_TERMS, Triangle, blocks_before, loops, new_terms
+)
 from river_budget._state import floats, require, require_definite
 
 cdef extern from *:
     """
     #pragma GCC optimize("O3")  // vectors for the loops over support vectors
     """
-
-cdef extern from "triangles.h":
-    struct TriangleLoops "triangle_loops":
-        double (*dot)(const double *a, const double *b, long n) noexcept nogil
-        void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
-        void (*multiply)(Triangle *m, const double *x, double *product, long n) noexcept nogil
-        void (*take_column)(Triangle *m, long j, double *column, long n) noexcept nogil
-        void (*get_diagonal)(const Triangle *m, double *diagonal, long n) noexcept nogil
-        void (*add_squares)(
-            double *squares, double root, const double *mean, double change, const double *c, long n
-        ) noexcept nogil
-        void (*add_scores)(
-            double *scores, double share, const double *squares, const double *prior, double scale,
-            const double *variances, double r, const double *c, long n
-        ) noexcept nogil
-        void (*add_change)(
-            double *mean, double change, const double *c, double share, const double *p, double root, long n
-        ) noexcept nogil
-        void (*put_moved)(double *vector, double factor, const double *x, long j, long n) noexcept nogil
-    long blocks_before(long g) noexcept nogil
-    double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
-    int choose_triangle_lanes(TriangleLoops *table, int most)
-
-cdef TriangleLoops loops
 
 cdef enum:
     LANES = 8                              # vectors have a multiple of so many elements
@@ -52,14 +31,6 @@ cdef double SMALLEST_NOVELTY = 1e-7        # below it, an example is numerically
 cdef double SMALLEST_SCALE = 1e-100        # below it, a common factor is multiplied into its matrix
 # A weight makes no noise variance smaller: the posterior variances would vanish in rounding errors.
 cdef double SMALLEST_NOISE = 1e-6
-
-
-def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles; return how many they have."""
-    return choose_triangle_lanes(&loops, most)
-
-
-use_lanes(LANES)
 
 
 def zeros(*shape):
@@ -162,7 +133,7 @@ cdef class Posteriors:
             root, total = sqrt(self.scales[e]), 0.0
             row, own = row_of(self, e), &probabilities[e, 0]
             for i in range(self.n_columns):
-                m = self.prior + root * loops.dot(&self.means[e, i, 0], row, n)
+                m = self.prior + root * loops.inner(&self.means[e, i, 0], row, n)
                 p = 0.5 * erfc(LINK_FACTOR * m)
                 self.margins[e, i] = m
                 if self.n_columns == 1:
@@ -187,7 +158,7 @@ cdef class Posteriors:
         for z in range(self.n_kernels):
             row, u = self.vectors.rows + z * self.vectors.capacity, &self.u[z, 0]
             loops.multiply(&self.inverses.matrices[z], row, u, n)
-            self.g[z] = REGULARIZED - loops.dot(row, u, n)
+            self.g[z] = REGULARIZED - loops.inner(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
         compute_changes(self, weight)
         for e in range(self.n_experts):
@@ -366,7 +337,7 @@ cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
             c[i] *= scale
         if weight != 1.0:
             noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
-        v = noise + REGULARIZED + loops.dot(row, c, n)
+        v = noise + REGULARIZED + loops.inner(row, c, n)
         for i in range(self.n_columns):
             self.q[e, i] /= v
         self.r[e] = -1.0 / v
@@ -427,8 +398,8 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
         a[n] = 0.0
         loops.add_multiple(a, u[j] / self.g[z], u, n + 1)
         terms = new_terms(&self.inverses.matrices[z], 2, 1.0)
-        loops.put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
-        loops.put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
+        put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+        put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
     for e in range(self.n_experts):
         a, c, matrix = &self.a[self.kernels[e], 0], &self.c[e, 0], &self.covariances.matrices[e]
         scale, root = self.scales[e], sqrt(self.scales[e])
@@ -440,10 +411,10 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
         loops.add_multiple(p, self.r[e] * c[j], c, n + 1)
         loops.add_multiple(p, 1.0, a, n + 1)
         terms = new_terms(matrix, 2, 1.0)
-        loops.put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
-        loops.put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
+        put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+        put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
         if self.r[e] != 0.0:
-            loops.put_moved(new_terms(matrix, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+            put_moved(new_terms(matrix, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
         removed_p, removed_c = p[j], c[j]
         p[j], c[j] = p[n], c[n]
         for i in range(self.n_columns):
@@ -451,3 +422,11 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
             share = (root * mean[j] + change * removed_c) / removed_p
             mean[j] = 0.0
             loops.add_change(mean, change, c, share, p, root, n)
+
+
+cdef inline void put_moved(
+    double *term, double factor, const double *x, Py_ssize_t j, Py_ssize_t n
+) noexcept nogil:
+    """Set a term of zeros to the multiple of x whose element n takes the place of element j."""
+    loops.add_multiple(term, factor, x, n)
+    term[n], term[j] = 0.0, factor * x[n]

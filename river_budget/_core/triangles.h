@@ -2,9 +2,9 @@
 
    A triangle is a row of blocks of 4 x 4 elements after the other; those on the diagonal are whole. So a
    matrix grows by a row without moving its elements, and it is read from its start to its end. All
-   beyond the rows in use is 0. See `lanes.h` and `loops.h` for the widths. */
+   beyond the rows in use is 0. Vectors have elements up to a multiple of 4, which are 0 from n on. `loops.h`
+   includes this header, and once more for each width. */
 #ifndef W
-#include "lanes.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -27,29 +27,6 @@ struct triangle {
     long n_terms;
 };
 
-/* Vectors have elements up to a multiple of 4, which are 0 from n on. */
-struct triangle_loops {
-    double (*dot)(const double *a, const double *b, long n);
-    /* a += factor b */
-    void (*add_multiple)(double *a, double factor, const double *b, long n);
-    /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
-    void (*multiply)(struct triangle *m, const double *x, double *product, long n);
-    /* Copy column j of a matrix with n rows, and set it and row j to 0. */
-    void (*take_column)(struct triangle *m, long j, double *column, long n);
-    void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
-    /* squares += (root mean + change c)^2 */
-    void (*add_squares)(
-        double *squares, double root, const double *mean, double change, const double *c, long n);
-    /* scores += share squares / (prior + scale variances + r c^2) */
-    void (*add_scores)(double *scores, double share, const double *squares, const double *prior, double scale,
-                       const double *variances, double r, const double *c, long n);
-    /* mean += (change c - share p) / root */
-    void (*add_change)(
-        double *mean, double change, const double *c, double share, const double *p, double root, long n);
-    /* vector = factor x, without element n, which takes the place of element j */
-    void (*put_moved)(double *vector, double factor, const double *x, long j, long n);
-};
-
 typedef double four __attribute__((vector_size(32), aligned(8)));
 #define FOUR(p) (*(four *)(p))
 #define CONST_FOUR(p) (*(const four *)(p))
@@ -70,27 +47,11 @@ static double *new_terms(struct triangle *m, long n_new, double sign) {
     return memset(x, 0, n_new * m->width * sizeof *x);
 }
 
-#define MOST 8
-#define BODY "triangles.h"
-#include "targets.h"
-
-#define TRIANGLE_TABLE(w) \
-    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w), \
-                             JOINED(take_column_, w), JOINED(get_diagonal_, w), JOINED(add_squares_, w), \
-                             JOINED(add_scores_, w), JOINED(add_change_, w), JOINED(put_moved_, w)})
-
-/* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
-static int choose_triangle_lanes(struct triangle_loops *table, int most) {
-    int lanes = widest_lanes(most);
-    *table = TABLE_8(TRIANGLE_TABLE, lanes);
-    return lanes;
-}
-
 #else /* the body for vectors of W doubles */
 
 static inline double NAME(total)(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
 
-static double NAME(dot)(const double *a, const double *b, long n) {
+static double NAME(inner)(const double *a, const double *b, long n) {
     four even = {0}, odd = {0};
     long j = 0;
     for (; j + 4 < n; j += 8) {
@@ -201,7 +162,7 @@ static void NAME(multiply)(struct triangle *m, const double *x, double *product,
         for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
         memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
     }
-    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * m->width, x, n);
+    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(inner)(m->terms + k * m->width, x, n);
     NAME(add_terms)(m, dots, product, n);
 }
 
@@ -222,11 +183,6 @@ static void NAME(add_scores)(double *restrict scores, double share, const double
 static void NAME(add_change)(double *restrict mean, double change, const double *c, double share,
                              const double *p, double root, long n) {
     for (long k = 0; k < n; k++) mean[k] += (change * c[k] - share * p[k]) / root;
-}
-
-static void NAME(put_moved)(double *restrict vector, double factor, const double *x, long j, long n) {
-    for (long k = 0; k < n; k++) vector[k] = factor * x[k];
-    vector[j] = factor * x[n];
 }
 
 #endif

@@ -13,7 +13,8 @@ from states import content
 
 import river_budget as rb
 from river_budget import synth
-from river_budget._core.posteriors import Posteriors, Triangles, use_lanes
+from river_budget._core.loops import use_lanes
+from river_budget._core.posteriors import Posteriors, Triangles
 from river_budget._core.store import Store
 
 EXPERTS = [(0, 1.0, 0.1), (0, 0.998, 0.1)]
