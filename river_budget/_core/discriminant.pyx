@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False
+# cython: language_level=3, wraparound=False, infer_types=True
 # cython: initializedcheck=False, cdivision=True
 """Linear discriminant analysis on random features, one example at a time."""
 
@@ -8,6 +8,7 @@ from libc.string cimport memset
 
 from fractions import Fraction
 from hashlib import shake_256
+import functools
 import math
 import numbers
 import sys
@@ -28,27 +29,20 @@ cdef extern from "symmetric.h":
     """
     struct Loops "symmetric_loops":
         void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
-        void (*column)(const void *m, long j, void *column, long n) noexcept nogil
+        void (*column)(const void *m, long j, void *unit, void *column, long n) noexcept nogil
         void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
         double (*dot)(const void *a, const void *b, long n) noexcept nogil
         void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
-        void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
         void (*scale)(void *a, double factor, long n) noexcept nogil
+        void (*waves)(const double *x, double factor, void *to, long n) noexcept nogil
         void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
         void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
-    long symmetric_place(long i, long j) noexcept nogil
     int choose_symmetric_lanes(Loops *tables, int most)
 
 cdef enum: FLOATS, DOUBLES
 
 # The hot loops for either type.
 cdef Loops[2] loops
-
-# Numbers of names and of arrays whose frequencies are kept.
-cdef Py_ssize_t MOST_COLUMNS = 1000
-cdef Py_ssize_t MOST_ARRAYS = 16
-# Shorter arrays are padded with zeros up to this length, so that their projections are nearly normal.
-cdef Py_ssize_t SMALLEST_SIZE = 64
 
 BUFFER = 256                           # examples that are kept, as scales and width are learned from them
 cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
@@ -76,8 +70,6 @@ def text_of(name):
     tuples of these are told apart by their `repr`."""
     if isinstance(name, tuple):
         return f"({','.join([text_of(part) for part in name])},)"
-    if isinstance(name, frozenset):
-        return f"{{{','.join(sorted([text_of(part) for part in name]))}}}"
     if isinstance(name, numbers.Real) and math.isfinite(name):
         return str(Fraction(name if isinstance(name, numbers.Rational) else float(name)))
     return repr(str(name)) if isinstance(name, str) else repr(name)
@@ -87,6 +79,7 @@ def bits_of(seed, name, n_bytes):
     return shake_256(f"{seed}:{text_of(name)}".encode(errors="surrogatepass")).digest(n_bytes)
 
 
+@functools.lru_cache(1000)
 def frequencies_of(seed, name, n):
     """Return n normal numbers that follow from a seed and a name, as float32."""
     bits = np.frombuffer(bits_of(seed, name, 8 * n), "<u4").reshape(2, n)
@@ -94,99 +87,83 @@ def frequencies_of(seed, name, n):
     return (np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)).astype(np.float32)
 
 
+@functools.lru_cache(16)
+def signs_of(seed, name, n_blocks, size):
+    """Return the signs of a Hadamard transform of arrays, as int8 (n_blocks, 3, size)."""
+    bits = np.frombuffer(bits_of(seed, name, n_blocks * 3 * size // 8), np.uint8)
+    return (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(n_blocks, 3, size)
+
+
 cdef class Fourier:
-    """Random Fourier features of the Gaussian kernel with gamma, of features that are scaled.
+    """Projections for random Fourier features of the Gaussian kernel with gamma, of scaled features.
 
     The frequencies of a name follow from it and the seed, so that the order of names never matters, and
-    none is a part of the state. A cache has those of the last MOST_COLUMNS names, or of one example.
-    An array is projected by signs and Hadamard transforms, which take the place of a dense matrix.
+    none is a part of the state. An array is projected by signs and Hadamard transforms, which take the
+    place of a dense matrix.
     """
 
-    cdef Py_ssize_t n                 # frequencies, half the number of features
+    cdef Py_ssize_t n                     # frequencies, half the number of features
     cdef object seed
-    cdef tuple scales                 # inverse scales of names, that of all others, and gamma
-    cdef dict rows                    # names -> their frequencies, float32 arrays (n,)
-    cdef dict signs                   # (name, length) -> int8 array (blocks, 3, size)
-    cdef list columns                 # the last list of names
-    cdef Py_ssize_t[::1] frequencies  # the addresses of their rows
-    cdef double[::1] weights          # their inverse scales, times the root of 2 gamma
-    cdef double[::1] features         # of an example (2 n,); at first the projections (n,)
+    cdef tuple scales                     # inverse scales of names, that of all others, and gamma
+    cdef list columns                     # the last list of names
+    cdef const float[:, ::1] frequencies  # theirs (names, n)
+    cdef double[::1] weights              # their inverse scales, times the root of 2 gamma
+    cdef double[::1] projections          # of an example (n,)
 
     def __init__(self, Py_ssize_t n, seed, scales):
-        self.n, self.seed, self.scales, self.features = n, seed, scales, np.zeros(2 * n)
-        self.rows, self.signs, self.weights = {}, {}, np.zeros(0)
-
-    cdef double weight_of(self, name) except? -1.0:
-        factors, pooled, gamma = self.scales
-        return sqrt(2.0 * gamma) * factors.get(name, pooled)
+        self.n, self.seed, self.scales, self.projections = n, seed, scales, np.zeros(n)
+        self.look_up([])
 
     @property
     def nbytes(self):
-        parts = self.rows | self.scales[0]
-        texts = [name[1] for name in parts if type(name) is Category]
-        names = sum([sys.getsizeof(part) for part in (self.rows, self.scales[0], *parts, *texts)])
-        arrays = sum([array.nbytes for array in (*self.rows.values(), *self.signs.values(), self.features)])
-        return names + arrays + 2 * self.weights.nbytes
+        factors = self.scales[0]
+        texts = [name[1] for name in factors if type(name) is Category]
+        names = sum(map(sys.getsizeof, (factors, *factors, *texts)))
+        return names + self.frequencies.nbytes + self.weights.nbytes + self.projections.nbytes
 
-    cdef int transform(self, list columns, const double *values, dict arrays) except -1 nogil:
-        """Compute cosines and sines of the projections of an example.
+    cdef int project(self, list columns, const double *values, dict arrays) except -1 nogil:
+        """Project an example.
 
         It has the values of the numbers in columns, and arrays, or None. Takes the GIL for arrays, and
         for other names than the last.
         """
-        cdef Py_ssize_t i, j
-        cdef double *z = &self.features[0]
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
+        z = &self.projections[0]
         memset(z, 0, self.n * sizeof(double))
         for j in range(self.weights.shape[0]):
             if values[j] != 0.0:
-                row = <const float *> self.frequencies[j]
-                loops[DOUBLES].add_floats(z, values[j] * self.weights[j], row, self.n)
+                factor = values[j] * self.weights[j]
+                loops[DOUBLES].add_floats(z, factor, &self.frequencies[j, 0], self.n)
         if arrays is not None:
             with gil:
                 for name, array in arrays.items():
                     self.add_array(name, array)
-        for i in range(self.n):
-            z[i], z[self.n + i] = cos(z[i]), sin(z[i])
 
     cdef int look_up(self, list columns) except -1:
-        """Find frequencies and weights of other names; an overflow leaves the cache with these alone."""
-        cdef Py_ssize_t j
-        cdef const float[::1] row
-        self.columns = None
-        if sum([name not in self.rows for name in columns]) > MOST_COLUMNS - len(self.rows):
-            self.rows = {}
-        self.weights, self.frequencies = np.zeros(len(columns)), np.zeros(len(columns), np.intp)
-        for j, name in enumerate(columns):
-            if name not in self.rows:
-                self.rows[name] = frequencies_of(self.seed, name, self.n)
-            row = self.rows[name]
-            self.frequencies[j], self.weights[j] = <Py_ssize_t> &row[0], self.weight_of(name)
-        self.columns = columns
+        """Find the frequencies and weights of other names."""
+        factors, pooled, gamma = self.scales
+        rows = np.array([frequencies_of(self.seed, name, self.n) for name in columns], np.float32)
+        weights = np.array([factors.get(name, pooled) for name in columns], np.float64)
+        weights *= math.sqrt(2.0 * gamma)
+        self.frequencies, self.weights, self.columns = rows.reshape(-1, self.n), weights, columns
 
     cdef int add_array(self, name, array) except -1:
         """Add what an array adds to the projections: H D H D H D x of each block, as it is orthogonal."""
-        cdef Py_ssize_t b, d, length = len(array)
-        cdef Py_ssize_t size = max(SMALLEST_SIZE, 1 << (length - 1).bit_length())
-        cdef double[::1] x
-        cdef const int8_t[:, :, ::1] signs
-        if (name, length) not in self.signs:
-            if len(self.signs) >= MOST_ARRAYS:
-                self.signs = {}
-            shape = ((self.n + size - 1) // size, 3, size)
-            bits = np.frombuffer(bits_of(self.seed, name, math.prod(shape) // 8), np.uint8)
-            self.signs[name, length] = (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(shape)
-        signs = self.signs[name, length]
-        scaled = np.zeros(size)
-        scaled[:length] = self.weight_of(name) / size * np.asarray(array, np.float64)
-        for b in range(len(signs)):
-            x = scaled.copy()
+        # Shorter arrays are padded with zeros up to 64, so that their projections are nearly normal.
+        cdef Py_ssize_t length = len(array), size = 1 << max(6, (length - 1).bit_length())
+        cdef Py_ssize_t n_blocks = (self.n + size - 1) // size
+        cdef const int8_t[:, :, ::1] signs = signs_of(self.seed, name, n_blocks, size)
+        cdef double[:, ::1] x = np.zeros((n_blocks, size))
+        factors, pooled, gamma = self.scales
+        weight = math.sqrt(2.0 * gamma) * factors.get(name, pooled)
+        x.base[:, :length] = weight / size * np.asarray(array, np.float64)
+        for b in range(n_blocks):
             for d in range(3):
-                loops[DOUBLES].hadamard(&x[0], &signs[b, d, 0], size)
-            z = self.features.base[b * size : min((b + 1) * size, self.n)]
-            z += x.base[: len(z)]
+                loops[DOUBLES].hadamard(&x[b, 0], &signs[b, d, 0], size)
+        z = self.projections.base
+        z += x.base.ravel()[: self.n]
 
 
 cdef class Discriminant(Engine):
@@ -211,9 +188,9 @@ cdef class Discriminant(Engine):
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
-    # The example with `stamp`.
-    cdef object elements, product          # phi and P phi with the type of P (width,)
-    cdef double[:, ::1] outputs            # means W' phi, discriminants, logits, a scratch row (4, room)
+    # The example with `stamp`; then what its update learns, and K times its residuals.
+    cdef object vectors                    # phi and P phi with the type of P (2, width)
+    cdef double[::1] means, discriminants, logits, residuals, changes  # by labels (room,); the means are W' phi
     # The addresses of P, W, phi and P phi, and the loops for their type.
     cdef char *p
     cdef char *w
@@ -233,9 +210,9 @@ cdef class Discriminant(Engine):
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
-        self.elements, self.product = zero_matrix((2, self.width), dtype)
-        self.phi, self.u = address(self.elements), address(self.product)
-        self.P = zero_matrix((symmetric_place(self.n_rows, 0),), dtype)
+        self.vectors = zero_matrix((2, self.width), dtype)
+        self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
+        self.P = zero_matrix((places(self.n_rows, 0),), dtype)
         self.p = address(self.P)
         self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
@@ -251,36 +228,30 @@ cdef class Discriminant(Engine):
 
     cdef int answer(self) except -1 nogil:
         """Compute means, discriminants, logits and scores of the example of the store."""
-        cdef Py_ssize_t c, n_labels = self.n_labels
-        cdef double total = 0.0, least, mean = 0.0, inner, square
-        means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
-        self.fourier.transform(self.store.layout.names, self.store.point.values, self.store.arrays)
-        self.set_elements(sqrt(2.0 / self.n_features))
-        for c in range(n_labels):
-            means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
+        total, mean = 0.0, 0.0
+        self.fourier.project(self.store.layout.names, self.store.point.values, self.store.arrays)
+        z, factor = &self.fourier.projections[0], sqrt(2.0 / self.n_features)
+        self.loops.waves(z, factor, self.phi, self.fourier.n)
+        for c in range(self.n_labels):
+            self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
             total += self.counts[c]
         least = INFINITY if total > 0.0 else 0.0
-        for c in range(n_labels):
+        for c in range(self.n_labels):
+            if self.counts[c] > 0.0:
+                inner = loops[DOUBLES].dot(&self.K[c, 0], &self.means[0], self.room)
+                square = fmax(0.0, self.K[c, c] - 1.0 / self.counts[c])
+                self.discriminants[c] = total * (inner - 0.5 * square)
+                self.logits[c] = self.beta * self.discriminants[c] + log(self.counts[c] / total)
+                least = fmin(least, self.logits[c])
+        for c in range(self.n_labels):
             if self.counts[c] == 0.0:
-                continue
-            inner = loops[DOUBLES].dot(&self.K[c, 0], means, self.room)
-            square = fmax(0.0, self.K[c, c] - 1.0 / self.counts[c])
-            discriminants[c] = total * (inner - 0.5 * square)
-            logits[c] = self.beta * discriminants[c] + log(self.counts[c] / total)
-            least = fmin(least, logits[c])
-        for c in range(n_labels):
-            if self.counts[c] == 0.0:
-                logits[c] = least + UNSEEN
-            mean += logits[c] / n_labels
-        for c in range(n_labels):
-            self.answers[c] = 2.0 * (logits[c] - mean)
-        if n_labels == 2:
-            self.answers[1] = logits[1] - logits[0]
+                self.logits[c] = least + UNSEEN
+            mean += self.logits[c] / self.n_labels
+        for c in range(self.n_labels):
+            self.answers[c] = 2.0 * (self.logits[c] - mean)
+        if self.n_labels == 2:
+            self.answers[1] = self.logits[1] - self.logits[0]
             self.answers[0] = -self.answers[1]
-
-    cdef void set_elements(self, double factor) noexcept nogil:
-        """Set phi to a factor times the features."""
-        self.loops.convert(&self.fourier.features[0], factor, self.phi, self.n_features)
 
     # Rounds.
 
@@ -291,32 +262,29 @@ cdef class Discriminant(Engine):
         return False
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
-        cdef Py_ssize_t slot = self.n_rounds
+        slot = self.n_rounds
         if slot < self.kept.shape[0]:
             self.store.put(slot)
             self.kept[slot, 0], self.kept[slot, 1] = label, weight
         if self.sums is not None:
             self.sums.add(self.store)
         # Nothing fails from here on; what failed before is taken back by `roll_back`.
-        self.update(label, weight, self.n_rounds + 1)
+        self.update(label, weight, slot + 1)
         return self.end_round(label)
 
     cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil:
-        cdef Py_ssize_t c
-        cdef double gain, inner
         cdef bint is_known = self.counts[label] > 0.0
         if is_known:
             self.adapt(label, weight)
         self.loops.multiply(self.p, self.phi, self.u, self.n_rows)
         gain = self.regress(label, weight, 1.0)
-        residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
         if is_known:
-            self.add_to_residuals(residuals, gain)
+            self.add_to_residuals(gain)
         else:
             # R gets a row, [[R + gain a a', gain a], [gain a', gain]], as its residual is 1.
-            inner = self.times_inverse(residuals, product)
+            inner = self.times_inverse()
             for c in range(self.n_labels):
-                self.K[label, c] = self.K[c, label] = -product[c]
+                self.K[label, c] = self.K[c, label] = -self.changes[c]
             self.K[label, label] = 1.0 / gain + inner
         self.counts[label] += weight
         if self.forgetting < 1.0:
@@ -324,54 +292,46 @@ cdef class Discriminant(Engine):
 
     cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil:
         """Multiply P by a factor and learn phi, with u = P phi, in P and W; return the gain."""
-        cdef Py_ssize_t c
-        cdef double gain, variance
         self.loops.scale(self.u, factor, self.width)
         variance = self.loops.dot(self.phi, self.u, self.width)
         gain = weight / (1.0 + weight * fmax(0.0, variance))
-        residuals = &self.outputs[3, 0]
         for c in range(self.n_labels):
-            residuals[c] = (c == label) - self.outputs[0, c]
-            if c == label or self.counts[c] > 0.0:
-                self.loops.add_multiple(
-                    self.w + c * self.row_bytes, gain * residuals[c], self.u, self.width
-                )
+            self.residuals[c] = (c == label) - self.means[c]
+            # Without examples, a label has coefficients and a residual of 0.
+            change = gain * self.residuals[c]
+            self.loops.add_multiple(self.w + c * self.row_bytes, change, self.u, self.width)
         # Below 0 by rounding alone.
         self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
         self.loops.subtract(self.p, factor, self.u, self.n_rows)
         return gain
 
-    cdef double times_inverse(self, const double *x, double *product) noexcept nogil:
-        """Compute K x, and return x' K x."""
-        cdef Py_ssize_t c
+    cdef double times_inverse(self) noexcept nogil:
+        """Compute K a for the residuals a, and return a' K a."""
         for c in range(self.n_labels):
-            product[c] = loops[DOUBLES].dot(&self.K[c, 0], x, self.room)
-        return loops[DOUBLES].dot(x, product, self.room)
+            self.changes[c] = loops[DOUBLES].dot(&self.K[c, 0], &self.residuals[0], self.room)
+        return loops[DOUBLES].dot(&self.residuals[0], &self.changes[0], self.room)
 
-    cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil:
-        """Add weight x x' to R, for its inverse K."""
-        cdef Py_ssize_t c
-        product = &self.outputs[1, 0]
-        scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse(x, product)))
+    cdef void add_to_residuals(self, double weight) noexcept nogil:
+        """Add weight a a' to R for the residuals a, by its inverse K."""
+        scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse()))
         # Rounded equally on both sides of the diagonal: forgetting would let a difference grow for ever.
-        loops[DOUBLES].scale(product, sqrt(scale), self.room)
+        loops[DOUBLES].scale(&self.changes[0], sqrt(scale), self.room)
         for c in range(self.n_labels):
-            loops[DOUBLES].add_multiple(&self.K[c, 0], -product[c], product, self.room)
+            loops[DOUBLES].add_multiple(&self.K[c, 0], -self.changes[c], &self.changes[0], self.room)
 
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
         """Move beta by one Newton step on the log loss of the example."""
-        cdef Py_ssize_t c
-        cdef double largest = self.outputs[2, label], total = 0.0, mean = 0.0, square = 0.0, p, l
-        discriminants, logits = &self.outputs[1, 0], &self.outputs[2, 0]
+        largest, total, mean, square = self.logits[label], 0.0, 0.0, 0.0
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
-                largest = fmax(largest, logits[c])
+                largest = fmax(largest, self.logits[c])
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
-                p, l = exp(logits[c] - largest), discriminants[c] - discriminants[label]
+                p = exp(self.logits[c] - largest)
+                gap = self.discriminants[c] - self.discriminants[label]
                 total += p
-                mean += p * l
-                square += p * l * l
+                mean += p * gap
+                square += p * gap * gap
         mean /= total
         # In the logarithm of beta.
         self.squares = KEPT * self.squares + weight * self.beta**2 * fmax(0.0, square / total - mean**2)
@@ -385,32 +345,27 @@ cdef class Discriminant(Engine):
         has waited for longest. While it is too large there, nothing fades.
         """
         cdef double factor = 1.0, share = FLOOR * (1.0 - self.forgetting)
-        cdef Py_ssize_t c, n_seen = 0, turn
-        direction, turn = n_rounds % self.n_features, n_rounds % self.n_labels
-        units = &self.outputs[3, 0]
-        self.fourier.features[:] = 0.0
-        self.fourier.features[direction] = 1.0
-        self.set_elements(1.0)
-        self.loops.column(self.p, direction, self.u, self.n_rows)
+        cdef Py_ssize_t n_seen = 0, turn = n_rounds % self.n_labels
+        self.loops.column(self.p, n_rounds % self.n_features, self.phi, self.u, self.n_rows)
         if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
             factor = 1.0 / self.forgetting
             for c in range(self.n_labels):
-                units[c] = self.counts[c] > 0.0
+                self.residuals[c] = self.counts[c] > 0.0
                 n_seen += self.counts[c] > 0.0
                 self.counts[c] *= self.forgetting
                 loops[DOUBLES].scale(&self.K[c, 0], factor, self.room)
             # Floors are put back into R, and into N for the label whose turn it is.
-            self.add_to_residuals(units, share)
-            if units[turn] > 0.0:
+            self.add_to_residuals(share)
+            if self.residuals[turn] > 0.0:
                 for c in range(self.n_labels):
-                    units[c] = c == turn
-                self.add_to_residuals(units, n_seen * share)
+                    self.residuals[c] = c == turn
+                self.add_to_residuals(n_seen * share)
                 self.counts[turn] += n_seen * share
         for c in range(self.n_labels):
-            self.outputs[0, c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
+            self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
         # An example of no label.
         gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR, factor)
-        self.add_to_residuals(units, gain)
+        self.add_to_residuals(gain)
 
     # Scales, and the memory for labels.
 
@@ -442,12 +397,12 @@ cdef class Discriminant(Engine):
         self.beta, self.squares, self.stamp = 1.0, START, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
-        cdef Py_ssize_t room = (n_labels + 7) // 8 * 8
+        room = (n_labels + 7) // 8 * 8
         W, K = padded(self.W, n_labels), padded(self.matrix, n_labels, room)
-        counts, outputs = padded(self.counts.base, n_labels), np.zeros((4, room))
+        counts, by_label = padded(self.counts.base, n_labels), np.zeros((5, room))
         Engine.set_labels(self, n_labels)
-        self.W, self.K, self.counts, self.outputs = W, K, counts, outputs
-        self.w, self.room = address(W), room
+        self.W, self.K, self.counts, self.w, self.room = W, K, counts, address(W), room
+        self.means, self.discriminants, self.logits, self.residuals, self.changes = by_label
 
     # What is learned.
 
@@ -462,11 +417,8 @@ cdef class Discriminant(Engine):
 
     @property
     def nbytes(self):
-        arrays = [
-            self.P, self.W, self.K, self.counts, self.kept, self.elements, self.product, self.outputs,
-            self.fourier, self.store,
-        ]
-        return sum([array.nbytes for array in arrays])
+        arrays = self.P, self.W, self.K, self.counts, self.kept, self.vectors, self.fourier, self.store
+        return sum([array.nbytes for array in arrays]) + 5 * self.means.nbytes
 
     def own_state(self):
         return {
@@ -479,35 +431,31 @@ cdef class Discriminant(Engine):
 
     def restore_own(self, state):
         """Restore all but the store, of a model that has its labels."""
-        cdef Py_ssize_t n = self.n_labels
-        is_kept = self.learns_scales and self.n_rounds < BUFFER
+        cdef Py_ssize_t n = self.n_labels, n_features = self.n_features
+        dtype, is_kept = self.P.dtype, self.learns_scales and self.n_rounds < BUFFER
         kept = floats(state["kept"], (self.n_rounds if is_kept else 0, 2))
-        require(self.store.n == len(kept), "the examples that are kept are not those of the rounds")
-        is_label = (kept[:, 0] >= 0) & (kept[:, 0] < n)
-        require(is_label.all() and (kept[:, 1] > 0).all(), "a kept example is wrong")
-        size = self.n_features * (self.n_features + 1) // 2
-        inverse = floats(state["inverse"], (size,), dtype=self.P.dtype)
-        P, = unpacked(inverse[np.newaxis], self.n_features)
+        is_valid = (kept[:, 0] >= 0) & (kept[:, 0] < n) & (kept[:, 1] > 0)
+        require(self.store.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
+        inverse = floats(state["inverse"], (n_features * (n_features + 1) // 2,), dtype=dtype)
+        P, = unpacked(inverse[np.newaxis], n_features)
         # What the rounding of a million steps may leave.
-        largest = (1e-2 if self.P.dtype == np.float32 else 1e-6) * np.abs(P).max()
-        require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")
-        W = floats(state["coefficients"], (n, self.n_features), dtype=self.P.dtype)
+        largest = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
+        require_definite(P + largest * np.eye(n_features), "an inverse is wrong")
+        W = floats(state["coefficients"], (n, n_features), dtype=dtype)
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
-        require((counts >= 0).all() and (K[counts == 0] == 0).all(), "a label without examples has some")
+        require((counts >= 0).all(), "the number of examples of a label is negative")
         require_definite(K, "the inverse of the residuals is wrong")
         self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
-        # The blocks on the diagonal are whole.
-        of_block = np.arange(self.n_features) // 8
-        rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
-        self.P[places(rows, columns)] = P[rows, columns]
-        self.W[:, : self.n_features] = W
-        self.matrix[:], self.counts = K, counts
+        P = padded(P, self.n_rows, self.width)
+        groups = [P[i : i + 8, : i + 8].ravel() for i in range(0, self.n_rows, 8)]
+        self.P[:] = np.concatenate(groups)
+        self.W[:, :n_features], self.matrix[:], self.counts = W, K, counts
         self.kept = padded(kept, BUFFER if is_kept else 0)
 
 
 def places(rows, columns):
-    """Return the places of elements in the blocks, as `symmetric_place` does."""
+    """Return the places of elements in the layout of `symmetric.h`."""
     groups = rows // 8
     return 32 * groups * (groups + 1) + rows % 8 * 8 * (groups + 1) + columns
 

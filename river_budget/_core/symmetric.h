@@ -2,28 +2,23 @@
 
    A triangle is a group of 8 rows after the other; those of group g have 8 (g + 1) elements each, so the
    blocks on the diagonal are whole. A matrix has a multiple of 4 rows; lengths of vectors are multiples
-   of 8, and what is beyond the matrix is 0. This header includes itself for each width of vectors and
-   each type; see `lanes.h` and `loops.h`. */
+   of 8 where nothing else is said, and what is beyond the matrix is 0. This header includes itself for
+   each width of vectors and each type; see `lanes.h` and `loops.h`. */
 #ifndef T
 #include "lanes.h"
+#include <math.h>
 
 struct symmetric_loops {
-    /* product = M x */
-    void (*multiply)(const void *m, const void *x, void *product, long n);
-    /* column = M e_j */
-    void (*column)(const void *m, long j, void *column, long n);
-    /* M = factor M - x x' */
-    void (*subtract)(void *m, double factor, const void *x, long n);
+    void (*multiply)(const void *m, const void *x, void *product, long n); /* product = M x */
+    void (*column)(const void *m, long j, void *unit, void *column, long n); /* unit = e_j, column = M e_j */
+    void (*subtract)(void *m, double factor, const void *x, long n); /* M = factor M - x x' */
     double (*dot)(const void *a, const void *b, long n);
-    /* a += factor b */
-    void (*add_multiple)(void *a, double factor, const void *b, long n);
-    /* to = factor from; they may be the same if the types are */
-    void (*convert)(const double *from, double factor, void *to, long n);
+    void (*add_multiple)(void *a, double factor, const void *b, long n); /* a += factor b */
     void (*scale)(void *a, double factor, long n);
+    void (*waves)(const double *x, double factor, void *to, long n); /* to = factor (cos x, sin x), any n */
     /* Multiply a vector by signs, then by the Hadamard matrix, where n is a power of two. */
     void (*hadamard)(void *x, const signed char *signs, long n);
-    /* sum += factor terms */
-    void (*add_floats)(void *sum, double factor, const float *terms, long n);
+    void (*add_floats)(void *sum, double factor, const float *terms, long n); /* sum += factor terms, any n */
 };
 
 typedef float eight_float __attribute__((vector_size(32), aligned(4)));
@@ -35,12 +30,6 @@ typedef double eight_double __attribute__((vector_size(64), aligned(8)));
 #define EIGHT JOINED(eight_, T)
 #define AT(p) (*(EIGHT *)(p))
 #define CONST_AT(p) (*(const EIGHT *)(p))
-
-/* The place of an element, where j is not above the blocks of row i. */
-static inline long symmetric_place(long i, long j) {
-    long g = i / 8;
-    return 32 * g * (g + 1) + i % 8 * 8 * (g + 1) + j;
-}
 
 #define T float
 #define BODY "symmetric.h"
@@ -70,32 +59,30 @@ static inline T OF_TYPE(total)(EIGHT t) {
 }
 
 static void OF_TYPE(multiply)(const void *m, const void *vector, void *result, long n) {
-    const T *a = m, *x = vector;
+    const T *rows = m, *x = vector;
     T *product = result;
-    for (long g = 0; g < n; g += 8) {
-        for (long i = g; i < g + 8 && i < n; i += 4) {
-            const T *b = a + g + 8, *c = b + g + 8, *d = c + g + 8;
-            EIGHT p = {0}, q = {0}, r = {0}, s = {0};
-            for (long j = 0; j < g; j += 8) {
-                EIGHT x_j = CONST_AT(x + j), a_j = CONST_AT(a + j), b_j = CONST_AT(b + j);
-                EIGHT c_j = CONST_AT(c + j), d_j = CONST_AT(d + j);
-                p += a_j * x_j, q += b_j * x_j, r += c_j * x_j, s += d_j * x_j;
-                AT(product + j) += (a_j * x[i] + b_j * x[i + 1]) + (c_j * x[i + 2] + d_j * x[i + 3]);
-            }
-            EIGHT x_g = CONST_AT(x + g);
-            product[i] = OF_TYPE(total)(p + CONST_AT(a + g) * x_g);
-            product[i + 1] = OF_TYPE(total)(q + CONST_AT(b + g) * x_g);
-            product[i + 2] = OF_TYPE(total)(r + CONST_AT(c + g) * x_g);
-            product[i + 3] = OF_TYPE(total)(s + CONST_AT(d + g) * x_g);
-            a = d + g + 8;
+    for (long i = 0; i < n; i += 4) {
+        long g = i / 8 * 8, length = g + 8;
+        EIGHT sums[4] = {{0}}, row[4];
+        for (long j = 0; j < g; j += 8) {
+            for (int r = 0; r < 4; r++) row[r] = CONST_AT(rows + r * length + j);
+            for (int r = 0; r < 4; r++) sums[r] += row[r] * CONST_AT(x + j);
+            AT(product + j) += (row[0] * x[i] + row[1] * x[i + 1]) + (row[2] * x[i + 2] + row[3] * x[i + 3]);
         }
+        for (int r = 0; r < 4; r++, rows += length)
+            product[i + r] = OF_TYPE(total)(sums[r] + CONST_AT(rows + g) * CONST_AT(x + g));
     }
 }
 
-static void OF_TYPE(column)(const void *m, long j, void *column, long n) {
+static void OF_TYPE(column)(const void *m, long j, void *unit, void *column, long n) {
     const T *a = m;
     T *to = column;
-    for (long i = 0; i < n; i++) to[i] = a[i < j ? symmetric_place(j, i) : symmetric_place(i, j)];
+    memset(unit, 0, n * sizeof(T));
+    ((T *)unit)[j] = 1;
+    for (long i = 0; i < n; i++) {
+        long row = i < j ? j : i, g = row / 8;
+        to[i] = a[32 * g * (g + 1) + row % 8 * 8 * (g + 1) + (i < j ? i : j)];
+    }
 }
 
 static void OF_TYPE(subtract)(void *m, double factor, const void *vector, long n) {
@@ -123,28 +110,25 @@ static void OF_TYPE(add_multiple)(void *sum, double factor, const void *terms, l
     for (long j = 0; j < n; j += 8) AT(a + j) += f * CONST_AT(b + j);
 }
 
-static void OF_TYPE(convert)(const double *from, double factor, void *to, long n) {
-    for (long j = 0; j < n; j++) ((T *)to)[j] = (T)(factor * from[j]);
-}
-
 static void OF_TYPE(scale)(void *a, double factor, long n) {
     for (long j = 0; j < n; j++) ((T *)a)[j] *= (T)factor;
+}
+
+static void OF_TYPE(waves)(const double *x, double factor, void *to, long n) {
+    for (long j = 0; j < n; j++) {
+        ((T *)to)[j] = (T)(factor * cos(x[j]));
+        ((T *)to)[n + j] = (T)(factor * sin(x[j]));
+    }
 }
 
 static void OF_TYPE(hadamard)(void *vector, const signed char *signs, long n) {
     T *x = vector;
     for (long j = 0; j < n; j++) x[j] *= (T)signs[j];
-    for (long h = 1; h < 8; h *= 2)
+    for (long h = 1; h < n; h *= 2)
         for (long i = 0; i < n; i += 2 * h)
             for (long j = i; j < i + h; j++) {
                 T a = x[j], b = x[j + h];
                 x[j] = a + b, x[j + h] = a - b;
-            }
-    for (long h = 8; h < n; h *= 2)
-        for (long i = 0; i < n; i += 2 * h)
-            for (long j = i; j < i + h; j += 8) {
-                EIGHT a = CONST_AT(x + j), b = CONST_AT(x + j + h);
-                AT(x + j) = a + b, AT(x + j + h) = a - b;
             }
 }
 
@@ -154,6 +138,6 @@ static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, lo
 
 static const struct symmetric_loops OF_TYPE(table) = {
     OF_TYPE(multiply), OF_TYPE(column), OF_TYPE(subtract), OF_TYPE(dot), OF_TYPE(add_multiple),
-    OF_TYPE(convert), OF_TYPE(scale), OF_TYPE(hadamard), OF_TYPE(add_floats)};
+    OF_TYPE(scale), OF_TYPE(waves), OF_TYPE(hadamard), OF_TYPE(add_floats)};
 
 #endif
