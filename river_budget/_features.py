@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._checks import warn
-from river_budget.kernels.base import LARGEST, Category, Features
+from river_budget.kernels import LARGEST, Category, Features
 
 # The length of the longest text in a message.
 LONG = 480

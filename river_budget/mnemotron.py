@@ -239,7 +239,7 @@ class Mnemotron(Machine):
         """
         f, store, before = self._f, self._f.store, self._f.grams_before()
         kernels = [
-            given.with_width(scales.gamma, store.names)
+            given.resolve(store.names, scales.gamma)
             if scales.gamma and given.learns_scales
             else kernel
             for given, kernel in zip(self._given, store.kernels, strict=True)

@@ -18,7 +18,7 @@ import numpy as np
 from river_budget._arrays import padded, unpacked
 from river_budget._core.features import zero_matrix
 from river_budget._state import LARGEST_NUMBER, finite, floats, require, require_definite
-from river_budget.kernels.base import Category
+from river_budget.kernels import Category
 
 from river_budget._core.engine cimport Engine
 from river_budget._core.store cimport Store

@@ -15,7 +15,7 @@ from river_budget._core.features cimport Features, Layout, Matrices
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
 
-cdef struct Spec:                     # one kernel, from `kernels.base`
+cdef struct Spec:                     # one kernel, from `kernels`
     int statistic, function, degree
     double gamma, coef0, n_names
     bint normalized

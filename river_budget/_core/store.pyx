@@ -14,7 +14,7 @@ from river_budget._features import (
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
-from river_budget.kernels.base import LARGEST as LARGEST_VALUE, Category
+from river_budget.kernels import LARGEST as LARGEST_VALUE, Category
 
 from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -35,7 +35,7 @@ cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
     long long PyLong_AsLongLongAndOverflow(object number, int *overflow) except? -1
 
-cdef enum:                            # statistics and functions, as in `kernels.base`
+cdef enum:                            # statistics and functions, as in `kernels`
     DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS
 cdef enum:
     IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN
@@ -1104,7 +1104,7 @@ cdef int resolve(Store self) except -1:
         names.extend(self.arrays)
         n_features = self.layout.m + sum(map(len, self.arrays.values()))
         width = 1.0 / max(n_features, 1)
-        kernels = [k.with_width(width, names) if k.learns_scales else k for k in kernels]
+        kernels = [k.resolve(names, width) if k.learns_scales else k for k in kernels]
     kernels = tuple([kernel.resolve(names) for kernel in kernels])
     if kernels != self.kernels:
         set_kernels(self, kernels)

@@ -10,7 +10,7 @@ from libc.math cimport fmax, sqrt
 
 from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, count, finite, floats, require
-from river_budget.kernels.base import Category
+from river_budget.kernels import Category
 
 from river_budget._core.store cimport Store
 

@@ -90,7 +90,7 @@ class Perceptron(Machine):
         store = self._f.store
         (kernel,) = store.kernels
         if scales.gamma:
-            kernel = kernel.with_width(scales.gamma, store.names)
+            kernel = kernel.resolve(store.names, scales.gamma)
         store.rescale([kernel], scales.factors, scales.pooled)
         self._on_rescaled()
 

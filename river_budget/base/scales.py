@@ -11,8 +11,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
 from river_budget._state import AtLeast, Between, Dict, Field, Learned, Number, finite, require
-from river_budget.kernels import Kernel
-from river_budget.kernels.wrappers import Scaled
+from river_budget.kernels import Kernel, Scaled
 
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
 # every 512 up to 8,192.

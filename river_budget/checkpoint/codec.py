@@ -20,7 +20,7 @@ from river.compose import FuncTransformer, Pipeline, TransformerUnion
 from river_budget import kernels
 from river_budget._state import State, dumped, load, require
 from river_budget.catalog import ALGORITHMS
-from river_budget.kernels.base import Category
+from river_budget.kernels import Category
 
 Tensors = dict[str, NDArray[Any]]
 

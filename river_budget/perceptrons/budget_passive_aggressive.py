@@ -16,7 +16,7 @@ from river_budget.base import (
     parameter,
     with_example,
 )
-from river_budget.kernels.base import LARGEST
+from river_budget.kernels import LARGEST
 from river_budget.perceptrons._maintenance import Maintenance, Nearest, Projection
 from river_budget.perceptrons._span import IN_SPAN
 from river_budget.perceptrons._templates import ProvenPerceptron

@@ -17,8 +17,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import checkpoint, theory
-from river_budget.kernels import Scaled
-from river_budget.kernels.base import Category
+from river_budget.kernels import Category, Scaled
 
 COLORS = ("red", "green", "blue", "")
 

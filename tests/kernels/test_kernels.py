@@ -64,7 +64,7 @@ def test_gamma_and_names_are_set_from_the_first_example():
     assert additive.resolve("xyz") == additive
     with pytest.raises(ValueError, match="names"):
         rb.AdditiveRationalQuadratic(gamma=1.0)({}, {})
-    with pytest.raises(ValueError, match="set gamma to evaluate"):
+    with pytest.raises(ValueError, match="set it to evaluate"):
         rb.RBF()({}, {})
 
 

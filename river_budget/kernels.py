@@ -1,0 +1,483 @@
+"""Kernels as immutable values.
+
+Radial kernels are functions of a distance, with k(x, x) = 1. Without a gamma, a model learns a scale
+for each feature, and gamma as 1 over the sum of the variances of the scaled features. With a gamma,
+nothing is scaled. `Linear` and `Polynomial` are functions of a dot product; `Cosine` is for
+embeddings. `Normalized` scales examples to norm 1 in feature space; `FunctionKernel` wraps a function
+of dicts.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import enum
+import functools
+import math
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from river import base
+
+from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._state import require
+
+__all__ = [
+    "RBF", "AdditiveRationalQuadratic", "Cosine", "Features", "FunctionKernel", "Kernel", "Laplacian",
+    "Linear", "Normalized", "Polynomial", "RationalQuadratic", "Scaled", "check_kernel",
+]  # fmt: skip
+
+Features = dict[base.typing.FeatureName, Any]
+
+# Compiled code knows the numbers.
+Statistic = enum.IntEnum(
+    "Statistic", "DOT_PRODUCT SQUARED_DISTANCE MANHATTAN_DISTANCE SUM_OF_RATIONALS", start=0
+)
+Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
+
+# Bound on squares and kernel values, so that sums over a support set cannot overflow.
+LARGEST = 1e150
+
+# A kernel value takes time in proportion to the degree.
+LARGEST_DEGREE = 1000
+
+
+class Spec(NamedTuple):
+    """A vector kernel as a function of an inner statistic, by the names that compiled code knows.
+
+    Gamma is the factor of the statistic, or of each squared difference in a sum of rationals.
+    """
+
+    statistic: int
+    function: int
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
+    n_names: int = 0
+    normalized: bool = False
+
+
+class Category(tuple[Any, str]):
+    """A text as a feature: the pair of its name and itself, which has the value 1."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, name: Any, text: str) -> Category:
+        # A text of a subclass would be another object in a checkpoint.
+        return cls((name, str.__str__(text)))
+
+
+class Kernel(base.Base, abc.ABC):
+    """A positive semi-definite function of two examples.
+
+    Kernels are immutable values, equal if their parameters are. A wrong parameter raises ValueError.
+
+    Attributes
+    ----------
+    has_unit_norm, is_radial
+        Whether k(x, x) = 1 for every x; whether it is a function of a distance, with a width.
+    learns_scales
+        Whether a model learns the scales of features and the width of the kernel.
+    spec
+        What compiled code reads of the kernel; None if it can only be called.
+    known
+        The names of the features that the kernel reads; None for all.
+    """
+
+    has_unit_norm = False
+    is_radial = False
+    learns_scales = False
+    spec: Spec | None = None
+    known: Collection[Any] | None = None
+
+    @abc.abstractmethod
+    def __call__(self, x: Features, z: Features) -> float:
+        """Return k(x, z)."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
+        """Return the kernel with what is left open set from names of features.
+
+        A gamma that was learned takes the place of its own.
+        """
+        return self
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear(Kernel):
+    """The linear kernel, `<x, z>`.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Linear()({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    2.0
+    """
+
+    spec = Spec(Statistic.DOT_PRODUCT, Function.IDENTITY)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return math.fsum(v * w for v, w in _aligned(x, z))
+
+
+@dataclasses.dataclass(frozen=True)
+class Polynomial(Kernel):
+    """The polynomial kernel, `(gamma <x, z> + coef0)^degree`.
+
+    Parameters
+    ----------
+    degree
+        Degree, an integer from 1 to 1,000.
+    gamma
+        Factor of the dot product, positive.
+    coef0
+        Constant term, at least 0. With 0 the polynomial is homogeneous.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Polynomial(degree=2)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    9.0
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count("degree", self.degree, LARGEST_DEGREE)
+        check_positive("gamma", self.gamma)
+        check_not_negative("coef0", self.coef0)
+
+    @property
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(Statistic.DOT_PRODUCT, Function.POWER, self.gamma, self.coef0, self.degree)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return float((self.gamma * Linear()(x, z) + self.coef0) ** self.degree)
+
+
+@dataclasses.dataclass(frozen=True)
+class RadialKernel(Kernel):
+    """A kernel of a distance, whose width a model learns by default."""
+
+    gamma: float | None = None
+    has_unit_norm = True
+    is_radial = True
+    inner_statistic = Statistic.SQUARED_DISTANCE
+    kernel_function = Function.EXPONENTIAL
+    gamma_factor: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            check_positive("gamma", self.gamma)
+
+    @property
+    def spec(self) -> Spec:  # type: ignore[override]
+        # The kernel is not evaluated before gamma is set.
+        gamma = math.nan if self.gamma is None else float(self.gamma)
+        return Spec(self.inner_statistic, self.kernel_function, gamma)
+
+    @property
+    def learns_scales(self) -> bool:  # type: ignore[override]
+        return self.gamma is None
+
+    def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
+        if gamma is None:
+            if self.gamma is not None:
+                return self
+            gamma = 1 / max(len(names), 1)
+        return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        gamma = self.gamma
+        if gamma is None or self.resolve(()) != self:
+            raise ValueError(f"a model sets what {self} leaves open: set it to evaluate the kernel")
+        return self._value(gamma, [v - w for v, w in _aligned(x, z, self.known)])
+
+    def _value(self, gamma: float, gaps: list[float]) -> float:
+        """Return the value for the differences of all features."""
+        is_squared = self.inner_statistic == Statistic.SQUARED_DISTANCE
+        distance = gamma * math.fsum(gap * gap if is_squared else abs(gap) for gap in gaps)
+        is_rational = self.kernel_function == Function.RATIONAL
+        return 1 / (1 + distance) if is_rational else math.exp(-distance)
+
+
+class RBF(RadialKernel):
+    """The Gaussian kernel, `exp(-gamma ||x - z||^2)`.
+
+    Parameters
+    ----------
+    gamma
+        `1 / (2 sigma^2)`, positive. By default, a model learns it, and scales of the features.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.RBF(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.367879...
+    """
+
+
+class Laplacian(RadialKernel):
+    """The Laplacian kernel, `exp(-gamma ||x - z||_1)`.
+
+    Parameters
+    ----------
+    gamma
+        Inverse width, positive. By default, a model learns it, and scales of the features.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Laplacian(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.367879...
+    """
+
+    inner_statistic = Statistic.MANHATTAN_DISTANCE
+
+
+@dataclasses.dataclass(frozen=True)
+class RationalQuadratic(RadialKernel):
+    """The rational quadratic kernel, `1 / (1 + gamma ||x - z||^2)`.
+
+    It is a scale mixture of Gaussian kernels of all widths, with heavier tails than each of them.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default, a model learns it, and scales of the features.
+    gamma_factor
+        Factor of a learned gamma, positive. It does not change a given gamma.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.RationalQuadratic(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.5
+    """
+
+    gamma_factor: float = 1.0  # type: ignore[misc]
+    kernel_function = Function.RATIONAL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("gamma_factor", self.gamma_factor)
+
+    def __repr__(self) -> str:
+        factor = "" if self.gamma_factor == 1.0 else f", gamma_factor={self.gamma_factor}"
+        return f"RationalQuadratic(gamma={self.gamma}{factor})"
+
+
+@dataclasses.dataclass(frozen=True)
+class AdditiveRationalQuadratic(RadialKernel):
+    """The mean of rational quadratic kernels of single features.
+
+    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M named features; others are ignored. Its
+    hypotheses are sums of functions of one feature each, without interactions.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default, a model learns it, and scales of the features.
+    names
+        Names of the features, as a tuple. Defaults to those of the first example that a model
+        learns; in `Mnemotron`, to those of the support vectors whenever the width changes.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernel = kernels.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
+    >>> kernel({"a": 1.0}, {"a": 2.0, "c": 1.0})
+    0.75
+    """
+
+    names: tuple[Any, ...] | None = None
+    inner_statistic = Statistic.SUM_OF_RATIONALS
+    kernel_function = Function.MEAN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = () if self.names is None else self.names
+        is_valid = isinstance(names, tuple) and len(set(names)) == len(names)
+        require(is_valid, f"names must be a tuple of different names, got {names!r}")
+
+    @property
+    def spec(self) -> Spec:  # type: ignore[override]
+        spec, n_names = super().spec, len(self.names or ())
+        return spec._replace(gamma=spec.gamma * n_names, n_names=n_names)
+
+    def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
+        own = tuple(names) if self.names is None else self.names
+        return dataclasses.replace(super().resolve(own, gamma), names=own)  # type: ignore[type-var]
+
+    @functools.cached_property
+    def known(self) -> Collection[Any] | None:  # type: ignore[override]
+        return None if self.names is None else frozenset(self.names)
+
+    def _value(self, gamma: float, gaps: list[float]) -> float:
+        n = len(gaps)
+        return math.fsum(1 / (1 + gamma * n * gap * gap) for gap in gaps) / n if n else 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Normalized(Kernel):
+    """The cosine of two examples in feature space, `k(x, z) / sqrt(k(x, x) k(z, z))`.
+
+    Examples have norm 1, as mistake bounds assume; one with `k(x, x) = 0` is orthogonal to all.
+
+    Parameters
+    ----------
+    kernel
+        The kernel to normalize.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Normalized(kernels.Linear())({"a": 1.0}, {"a": 1.0, "b": 1.0})
+    0.707106...
+    """
+
+    kernel: Kernel = Linear()
+    has_unit_norm = True
+
+    def __post_init__(self) -> None:
+        check_kernel(self.kernel)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        norms = math.prod(math.sqrt(max(0.0, self.kernel(v, v))) for v in (x, z))
+        return self.kernel(x, z) / norms if norms > 0 else 0.0
+
+    @property
+    def spec(self) -> Spec | None:  # type: ignore[override]
+        spec = self.kernel.spec
+        return None if spec is None else spec._replace(normalized=True)
+
+    def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
+        resolved = self.kernel.resolve(names, gamma)
+        return self if resolved == self.kernel else Normalized(resolved)
+
+    @property
+    def known(self) -> Collection[Any] | None:  # type: ignore[override]
+        return self.kernel.known
+
+
+@dataclasses.dataclass(frozen=True)
+class Cosine(Normalized):
+    """The cosine of the angle between two examples, the usual similarity of embeddings.
+
+    It is the normalized linear kernel. An example of zeros is orthogonal to all, itself included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river_budget import kernels
+    >>> x, z = {"embedding": np.array([3.0, 4.0])}, {"embedding": np.array([1.0, 0.0])}
+    >>> kernels.Cosine()(x, z)
+    0.6
+    """
+
+    kernel: Kernel = dataclasses.field(default=Linear(), init=False, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled(Kernel):
+    """A kernel of features divided by scales, the `resolved_kernel` of a learned width.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    scales, other
+        Pairs of a name and the scale of that feature, and the scale of all other features.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernel = kernels.Scaled(kernels.RBF(gamma=0.5), scales=(("a", 2.0),), other=1.0)
+    >>> kernel({"a": 2.0}, {"a": 4.0, "b": 1.0})
+    0.367879...
+    """
+
+    kernel: Kernel
+    scales: tuple[tuple[Any, float], ...] = ()
+    other: float = 1.0
+
+    @property
+    def has_unit_norm(self) -> bool:  # type: ignore[override]
+        return self.kernel.has_unit_norm
+
+    def __call__(self, x: Features, z: Features) -> float:
+        x, z = _with_categories(x), _with_categories(z)
+        if self.kernel.is_radial:
+            # The difference of large values is scaled, instead of the values, which would be rounded.
+            names = x.keys() | z.keys()
+            x = {n: np.float64(x.get(n, 0.0)) - np.float64(z.get(n, 0.0)) for n in names}
+            z = {}
+        of = dict(self.scales)
+        x, z = ({n: v / of.get(n, self.other) for n, v in given.items()} for given in (x, z))
+        return self.kernel(x, z)
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionKernel(Kernel):
+    """A function of two dicts, with values of any type, as a kernel.
+
+    Each kernel value calls it once. The support set stores deep copies of the examples.
+
+    Parameters
+    ----------
+    f
+        A symmetric, positive semi-definite function `f(x: dict, z: dict) -> float`.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+
+    >>> def jaccard(x, z):
+    ...     return len(x["words"] & z["words"]) / len(x["words"] | z["words"])
+
+    >>> kernels.FunctionKernel(jaccard)({"words": {"a", "b"}}, {"words": {"b"}})
+    0.5
+    """
+
+    f: Callable[[Features, Features], float]
+
+    def __post_init__(self) -> None:
+        require(callable(self.f), f"f must be a function of two dicts, got {self.f!r}")
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return self.f(x, z)
+
+    def __repr__(self) -> str:
+        return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)})"
+
+
+def check_kernel(kernel: Any) -> None:
+    """Raise ValueError unless `kernel` is a kernel."""
+    message = f"kernel must be a kernel such as RBF(), got {kernel!r}; wrap a function of two dicts"
+    require(isinstance(kernel, Kernel), f"{message} in FunctionKernel")
+
+
+def _with_categories(x: Features) -> Features:
+    """Return an example with a feature of the value 1 for each text."""
+    return dict(
+        (Category.of(name, value), 1.0) if isinstance(value, str) else (name, value)
+        for name, value in x.items()
+    )
+
+
+def _aligned(
+    x: Features, z: Features, names: Collection[Any] | None = None
+) -> list[tuple[float, float]]:
+    """Return the pairs of values of two examples, array elements too, over their names or others."""
+    x, z = _with_categories(x), _with_categories(z)
+    found: list[tuple[float, float]] = []
+    for name in x.keys() | z.keys() if names is None else names:
+        v, w = np.broadcast_arrays(np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0)))
+        found += zip(v.ravel().tolist(), w.ravel().tolist(), strict=True)
+    return found
