@@ -3,46 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
-# Types of labels of which an array may have its own type.
-PLAIN_TYPES = {bool, int, float, str}
+from river_budget._state import require
 
 
-class Columns:
-    """Columns of numbers (rows,) or of arrays (rows, elements) by features, as a frame."""
+class Frame(NamedTuple):
+    """The names of columns, their values (rows, columns) of any type, and a frame; None for a dict."""
 
-    def __init__(self, columns: Mapping[Any, Any]) -> None:
-        self.columns = list(columns)
-        for name, values in columns.items():
-            if np.ma.is_masked(values):
-                raise ValueError(
-                    f"column {name!r} has masked values: give NaN or None for unknown ones"
-                )
-        self.values = [np.asarray(values) for values in columns.values()]
-        shapes = {name: v.shape for name, v in zip(self.columns, self.values, strict=True)}
-        lengths = {shape[0] if shape else None for shape in shapes.values()}
-        if len(lengths) != 1 or None in lengths:
-            raise ValueError(f"expected columns of equal length, got the shapes {shapes}")
-
-    def __len__(self) -> int:
-        return len(self.values[0])
+    columns: list[Any]
+    rows: NDArray[Any]
+    native: Any
 
 
-def frame_of(X: Any) -> Any:
-    """Return a frame of any library, or a dict of arrays, as a frame. Raises ValueError for others."""
+def frame_of(X: Any) -> Frame:
+    """Return a frame of any library, or a dict of arrays. Raises ValueError for others."""
     if isinstance(X, Mapping):
-        return Columns(X)
+        return Frame(list(X), _rows_of(X), None)
     try:
-        return dataframe.into_frame(X)
+        frame = dataframe.into_frame(X)
     except TypeError:
         expected = "expected a frame in memory, or a dict with an array for each feature"
         raise ValueError(f"X is a {type(X).__name__}: {expected}") from None
+    if frame.implementation.is_pandas():
+        # Its own conversion is faster than that of narwhals.
+        rows = frame.to_native().to_numpy()
+    elif all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()):
+        rows = frame.to_numpy()
+    else:
+        rows = _rows_of(frame.to_dict(as_series=False))
+    return Frame(frame.columns, rows, frame)
+
+
+def _rows_of(columns: Mapping[Any, Any]) -> NDArray[Any]:
+    """Return the rows of columns of values (rows,) or of arrays (rows, elements)."""
+    arrays = [_array_of(name, values) for name, values in columns.items()]
+    shapes = {name: values.shape for name, values in zip(columns, arrays, strict=True)}
+    lengths = {shape[:1] for shape in shapes.values()}
+    is_valid = len(lengths) == 1 and () not in lengths
+    require(is_valid, f"expected columns of equal length, got the shapes {shapes}")
+    is_number = [values.ndim == 1 and values.dtype.kind in "biuf" for values in arrays]
+    if all(is_number):
+        return np.array(arrays).T
+    rows = np.empty((len(arrays[0]), len(arrays)), object)
+    for j, values in enumerate(arrays):
+        rows[:, j] = values.tolist() if is_number[j] else list(values)
+    return rows
+
+
+def _array_of(name: Any, values: Any) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise ValueError(f"column {name!r} has masked values: give NaN or None for unknown ones")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"column {name!r} has arrays of different lengths") from None
 
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:
@@ -63,51 +83,21 @@ def labels_of(y: Any, n_rows: int) -> list[Any]:
     return labels
 
 
-def rows_of(frame: Any) -> NDArray[Any]:
-    """Return the values of a frame (rows, columns), of any type: of objects if there are arrays."""
-    columns: list[Any]
-    if isinstance(frame, Columns):
-        is_number = [v.ndim == 1 and v.dtype.kind in "biuf" for v in frame.values]
-        if all(is_number):
-            return np.array(frame.values).T
-        pairs = zip(frame.values, is_number, strict=True)
-        columns = [values.tolist() if is_plain else values for values, is_plain in pairs]
-    elif frame.implementation.is_pandas():
-        # Its own conversion is faster than that of narwhals.
-        return frame.to_native().to_numpy()
-    elif all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()):
-        return frame.to_numpy()
-    else:
-        columns = [series.to_list() for series in frame.iter_columns()]
-        for values, dtype in zip(columns, frame.schema.values(), strict=True):
-            if isinstance(dtype, nw.Array | nw.List):
-                values[:] = [np.array(value, np.float64) for value in values]
-    rows = np.empty((len(frame), len(columns)), object)
-    for j, values in enumerate(columns):
-        rows[:, j] = list(values)
-    return rows
-
-
-def series_like(values: Any, frame: Any) -> Any:
+def series_like(values: Any, frame: Frame) -> Any:
     """Return values as a series of the library of a frame; as an array for a dict of arrays."""
-    if not isinstance(frame, Columns):
-        return dataframe.to_native_series(values, name=None, like=frame)
+    if frame.native is not None:
+        return dataframe.to_native_series(values, name=None, like=frame.native)
     if isinstance(values, np.ndarray):
         return values
-    types = set(map(type, values))
-    if len(types) == 1 and types <= PLAIN_TYPES:
-        # Of their type, if that leaves them as they are.
-        array = np.array(values)
-        if array.tolist() == values and set(map(type, array.tolist())) == types:
-            return array
-    return np.fromiter(values, object, len(values))
+    is_plain = len({*map(type, values)}) == 1 and isinstance(values[0], bool | int | float | str)
+    return np.array(values) if is_plain else np.fromiter(values, object, len(values))
 
 
-def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
+def frame_like(by_label: Mapping[Any, Any], frame: Frame) -> Any:
     """Return a column for each label, as a frame of the library of another one, or a dict of arrays."""
-    if isinstance(frame, Columns):
+    if frame.native is None:
         return {label: np.array(values) for label, values in by_label.items()}
-    return dataframe.to_native_frame(by_label, like=frame)
+    return dataframe.to_native_frame(by_label, like=frame.native)
 
 
 def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from river_budget._checks import check_count, one_of, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of
-from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
+from river_budget.base.frames import Frame, frame_like, frame_of, labels_of, series_like
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.parameters import Parametrized, parameter
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
@@ -190,9 +190,9 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             error names the row, counted from 0.
         """
         frame = frame_of(X)
-        labels = labels_of(y, len(frame))
+        labels = labels_of(y, len(frame.rows))
         weights = np.ones(len(labels)) if w is None else weights_of(w, len(labels))
-        block = self._f.block(frame.columns, rows_of(frame))
+        block = self._f.block(frame.columns, frame.rows)
         self._f.claim()
         try:
             columns = self._labels.columns(labels, weights)
@@ -248,10 +248,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
-    def _scored(self, X: IntoDataFrame) -> tuple[Any, Floats]:
+    def _scored(self, X: IntoDataFrame) -> tuple[Frame, Floats]:
         """Return a frame, and the scores of its rows (rows, labels)."""
         frame = frame_of(X)
-        return frame, self._f.score_block(self._f.block(frame.columns, rows_of(frame)))
+        return frame, self._f.score_block(self._f.block(frame.columns, frame.rows))
 
     def _many_by_label(self, X: IntoDataFrame, answer: Callable[[Floats], Floats]) -> Any:
         """Return what a function makes of the scores (rows, known labels), as a frame."""

@@ -157,6 +157,15 @@ def test_frames_and_dicts_of_arrays(make):
         check_batch(make(None), X, y, expected, [x for x, _ in examples])
 
 
+@pytest.mark.parametrize("of", [dict, pl.DataFrame])
+@pytest.mark.parametrize("arrays", [[[1.0, 2.0], [3.0]], [[1.0, 2.0], None]])
+def test_columns_of_arrays_of_different_lengths_are_refused(of, arrays):
+    model = rb.Forgetron()
+    with pytest.raises(ValueError, match="column 'e' has arrays of different lengths"):
+        model.learn_many(of({"e": arrays}), [True, False])
+    assert model.n_rounds == 0
+
+
 @each_path
 def test_tables_of_pyarrow(make):
     pa = pytest.importorskip("pyarrow")

@@ -27,7 +27,7 @@ from runs import learned
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.base.frames import frame_of, rows_of
+from river_budget.base.frames import frame_of
 from river_budget.catalog import ALGORITHMS
 
 VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
@@ -180,9 +180,9 @@ def test_dicts_of_arrays_of_numbers(columns):
 
 
 def test_dicts_of_arrays_of_numbers_become_one_array():
-    frame = frame_of({"a": np.arange(3), "b": np.array([0.5, 1.0, 2.0], np.float32)})
-    assert rows_of(frame).dtype == np.float64
-    assert rows_of(frame).tolist() == [[0.0, 0.5], [1.0, 1.0], [2.0, 2.0]]
+    rows = frame_of({"a": np.arange(3), "b": np.array([0.5, 1.0, 2.0], np.float32)}).rows
+    assert rows.dtype == np.float64
+    assert rows.tolist() == [[0.0, 0.5], [1.0, 1.0], [2.0, 2.0]]
 
 
 LABELS_OF_FRAMES = {
@@ -191,8 +191,6 @@ LABELS_OF_FRAMES = {
     "tuples of two lengths": ([(1,), (1, 2)], object),
     "a truth value and a text": ([True, "x"], object),
     "a truth value and a number": ([0, True], object),
-    "a text that ends in NUL": (["a\0", "a"], object),
-    "large numbers": ([2**63, -1], object),
     "texts": (["a", "bc"], np.dtype("U2")),
     "numbers": ([1, 2], np.int64),
     "truth values": ([False, True], bool),
