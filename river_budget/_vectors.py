@@ -14,28 +14,30 @@ from river_budget._arrays import Ints
 from river_budget._state import State, count, floats, integers, require
 from river_budget.kernels import Features, Kernel
 
-# The names of the numbers of a vector, their doubles as bytes, and its arrays, if some vector has one.
-Vector = tuple[list[Any], bytes, dict[Any, NDArray[Any]] | None]
+# The names of the numbers of a vector, their doubles as bytes, its arrays, if some vector has one, its
+# object for Python functions, and its place in the order of insertion.
+Vector = tuple[list[Any], bytes, dict[Any, NDArray[Any]] | None, Features | None, int]
 
 
 def state_of(vectors: Sequence[Vector]) -> State:
     """Return vectors as plain values and arrays."""
     places: dict[Any, int] = {}
-    of_values = [places.setdefault(name, len(places)) for own, _, _ in vectors for name in own]
+    of_values = [places.setdefault(name, len(places)) for own, *_ in vectors for name in own]
     arrays: dict[Any, dict[int, NDArray[Any]]] = {}
-    for slot, (_, _, own) in enumerate(vectors):
-        for name, array in (own or {}).items():
+    for slot, vector in enumerate(vectors):
+        for name, array in (vector[2] or {}).items():
             arrays.setdefault(name, {})[slot] = array
     return {
         "names": tuple(places),
-        "sizes": np.array([len(own) for own, _, _ in vectors], np.int64),
+        "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
         "places": np.array(of_values, np.int64),
-        "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
+        "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
         # Of each name, the slots that have an array, and their arrays (slots, elements).
         "arrays": {
             name: (np.array([*held], np.int64), np.array([*held.values()]))
             for name, held in arrays.items()
         },
+        "inserted": np.array([inserted for *_, inserted in vectors], np.int64),
     }
 
 

@@ -1,8 +1,9 @@
 # The values of the vectors: numbers by features, and arrays by names.
 #
-# A name has a feature row from the first vector with it on. The values of a feature that many vectors
-# have are in a column, those of a rare one in a list, so that memory follows the number of values.
-# Which they are depends on the vectors alone: a store that was loaded computes the same bits.
+# A name has a feature row from the first example with it on; now and then, those of names that no vector
+# has are forgotten. The values of a feature that many vectors have are in a column, those of a rare one
+# in a list, so that memory follows the number of values. Which they are depends on the vectors alone: a
+# store that was loaded computes the same bits.
 from libc.stdint cimport int32_t
 
 cdef packed struct Entry:             # of the list of a rare feature
@@ -20,7 +21,7 @@ cdef struct Feature:                  # a feature row: the values of one name in
 cdef class Layout:                    # names in order, shared by the vectors that were put with it
     cdef list names
     cdef Py_ssize_t m                 # their number
-    cdef int32_t *rows                # their feature rows; -1: none
+    cdef int32_t *rows                # their feature rows; -1: not looked up yet
 
 
 cdef class Features:
@@ -38,8 +39,8 @@ cdef class Features:
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows. Return
     # whether the names differ.
     cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1
-    # Forget all vectors and names, and take another capacity.
-    cdef int clear(self, Py_ssize_t capacity) except -1
+    # Forget all vectors and names, and take another capacity and number of scales.
+    cdef int clear(self, Py_ssize_t capacity, Py_ssize_t n_scales) except -1
     cdef size_t n_bytes(self)
 
 
@@ -52,17 +53,16 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     cdef readonly dict place_of       # name -> place in `all`, in the order of the names
     cdef readonly object dtype        # float32 or float64
     cdef Matrix *all                  # (n,), whose values are those of the tables
-    cdef Py_ssize_t n, n_elements, capacity
+    cdef Py_ssize_t n, n_elements
     cdef bint is_float
     cdef dict tables                  # name -> values, and whether a slot has them (capacity,)
 
-    # Forget all arrays, and take another capacity.
-    cdef int clear(self, Py_ssize_t capacity) except -1
-    # Set the arrays of a slot, and return whether matrices have come or gone.
+    # Forget all arrays, and make room for others, whose numbers of elements are given by name.
+    cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1
+    # Set the arrays of a slot, and return whether no slot has an array of some name.
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
-    cdef int set_tables(self, dict tables) except -1
 
 
 # Return new memory. Raises MemoryError if there is none.

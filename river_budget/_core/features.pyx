@@ -112,7 +112,7 @@ cdef void release(Feature *feature) noexcept:
 cdef class Features:
 
     def __cinit__(self):
-        self.clear(0)
+        self.clear(0, 0)
 
     def __dealloc__(self):
         for r in range(self.n_rows):
@@ -120,10 +120,11 @@ cdef class Features:
         free(self.rows)
         free(self.scales)
 
-    cdef int clear(self, Py_ssize_t capacity) except -1:
+    cdef int clear(self, Py_ssize_t capacity, Py_ssize_t n_scales) except -1:
         for r in range(self.n_rows):
             release(&self.rows[r])
-        self.n_rows, self.n_used, self.n, self.capacity, self.index = 0, 0, 0, capacity, {}
+        self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
+        self.capacity, self.n_scales = capacity, n_scales
         self.set_room(0)
 
     cdef int set_room(self, Py_ssize_t room) except -1:
@@ -201,37 +202,24 @@ cdef class Matrices:
     def __dealloc__(self):
         free(self.all)
 
-    cdef int clear(self, Py_ssize_t capacity) except -1:
-        self.set_tables({})
-        self.capacity = capacity
-
-    cdef int set_tables(self, dict tables) except -1:
+    cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1:
         cdef char[:, ::1] raw
-        # In the order of names, so that sums depend on the vectors alone.
-        ordered = {name: tables[name] for name in sorted(tables, key=repr)}
-        place_of = {name: a for a, name in enumerate(ordered)}
-        reallocate(<void **> &self.all, len(ordered) * sizeof(Matrix))
-        self.n, self.n_elements, self.place_of = 0, 0, {}
-        for values, _ in ordered.values():
+        reallocate(<void **> &self.all, len(sizes) * sizeof(Matrix))
+        self.n, self.n_elements, self.place_of, self.tables = 0, 0, {}, {}
+        for name in sorted(sizes, key=repr):  # so that sums depend on the vectors alone
+            values = zero_matrix((capacity, sizes[name]), self.dtype)
             raw = values.view(np.int8)
-            self.all[self.n] = Matrix(values.shape[1], self.n_elements, &raw[0, 0])
-            self.n_elements += values.shape[1]
+            self.tables[name], self.place_of[name] = (values, np.zeros(capacity, bool)), self.n
+            self.all[self.n] = Matrix(sizes[name], self.n_elements, &raw[0, 0])
+            self.n_elements += sizes[name]
             self.n += 1
-        self.tables, self.place_of = ordered, place_of
 
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1:
-        cdef dict tables = dict(self.tables), used = {}
-        for name in arrays.keys() - tables.keys():
-            values = zero_matrix((self.capacity, len(arrays[name])), self.dtype)
-            tables[name] = values, np.zeros(self.capacity, bool)
-        for name, (values, present) in tables.items():
+        is_gone = False
+        for name, (values, present) in self.tables.items():
             values[slot], present[slot] = arrays.get(name, 0.0), name in arrays
-            if present[slot] or present.any():
-                used[name] = values, present
-        if used.keys() == self.tables.keys():
-            return False
-        self.set_tables(used)
-        return True
+            is_gone |= not (present[slot] or present.any())
+        return is_gone
 
     cdef dict at(self, Py_ssize_t slot):
         return {

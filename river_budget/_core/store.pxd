@@ -27,25 +27,24 @@ cdef struct Kernel:
 
 cdef struct Inner:                    # an inner statistic that kernels share
     int statistic
-    bint is_scaled, reads_all
+    bint is_plain                     # whether all features have the scale 1
     Py_ssize_t leader                 # the first of its kernels
     double gamma, n_names             # the largest gamma of its kernels
     double factor                     # of weights: gamma in a sum of rationals, else 1
     double *statistics                # of the numbers of each vector alone (capacity,)
-    double *of_matrices               # inverse scales of the arrays by names (n_matrices,)
+
+cdef struct Own:                      # the self statistics of a point
+    double unscaled                   # of its numbers, without scales
+    double numbers                    # with them
+    double absent                     # of its arrays that no vector has
+    double whole
 
 cdef struct Point:                    # an example or a vector, as rows are computed from it
     Py_ssize_t m, n_known, n_nonzero  # features; those that some vector has; those other than 0
     double *values
-    int32_t *rows                     # feature rows; -1: none
+    int32_t *rows                     # their feature rows
     int32_t *nonzero                  # places of the values other than 0
-    double *scales                    # inverse (n_inner, room); 0 for features that are not read
-    # Self statistics (n_inner,) of the numbers, without scales, and with them; of the arrays that no
-    # vector has; and of all.
-    double *sizes
-    double *own
-    double *extra
-    double *whole
+    Own *own                          # by inner statistics (n_inner,)
     double *elements                  # its arrays, one after another in the order of the matrices
 
 
@@ -91,6 +90,7 @@ cdef class Store:
     cdef Kernel *z                    # (n_kernels,)
     cdef Inner *inners                # (n_inner,)
     cdef Py_ssize_t n_inner
+    cdef double[:, ::1] of_matrices   # inverse scales of arrays (n_inner, n_matrices)
     cdef object known                 # the names that some kernel reads; None: all
     # Vectors.
     cdef Features features
@@ -100,7 +100,7 @@ cdef class Store:
     # The example, and the vector that was loaded last.
     cdef Point point, other
     cdef Layout layout                # with the same list of names while they stay
-    cdef bint has_found               # whether its feature rows, scales and statistics are known
+    cdef bint has_found               # whether its feature rows and statistics are known
     cdef bint has_rows                # whether `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions
     # Scratch memory for one row.
@@ -110,8 +110,8 @@ cdef class Store:
     cdef double *weights
     cdef double *zeros                # (capacity,)
     cdef double *fresh                # values of the example that is being packed
-    # The arrays that own all of this but kernels: by slots, features, kernels.
-    cdef object by_slot, by_feature, by_kernel
+    # The arrays that own all of this but kernels: by slots, features, and the two points.
+    cdef object by_slot, by_feature, by_point
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.

@@ -96,10 +96,11 @@ cdef class Store:
         self.z = <Kernel *> checked(calloc(self.n_kernels + 1, sizeof(Kernel)))
         self.inners = <Inner *> checked(calloc(self.n_kernels + 1, sizeof(Inner)))
         self.own_values = <double *> checked(calloc(self.n_kernels + 1, sizeof(double)))
-        self.by_slot, self.by_feature, self.room = np.zeros((0, 0)), np.zeros((2, 0)), 8
+        self.by_slot, self.by_feature = np.zeros((self.n_kernels, 0)), np.zeros((8, 0))
         if any([kernel.spec is None for kernel in kernels]):
             self.objects = []
-        set_kernels(self, tuple(kernels))
+        resize(self, 8)
+        set_vectors(self, [], tuple(kernels), 0, 0)
 
     def __dealloc__(self):
         free(self.z)
@@ -192,15 +193,13 @@ cdef class Store:
             self.has_rows = False
             self.stamp += 1
             with gil:
-                if self.n_inserted == 0:
-                    resolve(self)
                 make_room(self, slot)
-                store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
-                if not self.has_found:
-                    find_rows(self)
-            set_statistics(self, slot, &self.point)
-            self.inserted[slot] = self.n_inserted
-            self.n_inserted += 1
+                is_gone = store(
+                    self, slot, self.layout, &self.point, self.arrays, self.snapshot, self.n_inserted
+                )
+                self.n_inserted += 1
+                if is_gone:
+                    set_vectors(self, vectors_of(self), self.kernels, self.n_inserted, self.capacity)
         finally:
             self.is_busy = False
 
@@ -215,7 +214,8 @@ cdef class Store:
                 self.check_slot(slot)
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
             rows = self.by_slot[: self.n_kernels, kept]
-            set_vectors(self, vectors_at(self, kept), order_of(self)[kept], self.capacity)
+            vectors = [vector_at(self, slot) for slot in kept]
+            set_vectors(self, vectors, self.kernels, self.n_inserted, self.capacity)
             self.by_slot[: self.n_kernels] = 0.0
             self.by_slot[: self.n_kernels, : self.n] = rows
         return kept
@@ -224,8 +224,7 @@ cdef class Store:
         with self:
             require(len(kernels) == self.n_kernels, f"expected {self.n_kernels} kernels")
             self.factors, self.pooled = dict(factors), pooled
-            self.stamp += 1
-            set_kernels(self, tuple(kernels))
+            set_vectors(self, vectors_of(self), tuple(kernels), self.n_inserted, self.capacity)
 
     def empty_like(self):
         store = Store(self.kernels, self.dtype, self.scaled)
@@ -236,14 +235,17 @@ cdef class Store:
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
-            vector = vector_at(self, slot) if slot < self.n else None
-            inserted = self.inserted[slot] if slot < self.n else 0
-            return slot, vector, inserted, self.n_inserted, self.kernels
+            vectors = [vector_at(self, slot)] if slot < self.n else []
+            return slot, vectors, self.kernels, self.n_inserted
         finally:
             self.is_busy = False
 
     def undo(self, saved):
-        ensure(take_back, self, saved)
+        slot, saved_vectors, kernels, n_inserted = saved
+        with self:
+            vectors = vectors_of(self)
+            vectors[slot : slot + 1] = saved_vectors
+            set_vectors(self, vectors, kernels, n_inserted, len(vectors))
 
     # Blocks.
 
@@ -322,7 +324,7 @@ cdef class Store:
     def vector(self, Py_ssize_t slot):
         with self:
             self.check_slot(slot)
-            names, values, arrays, own = vector_at(self, slot)
+            names, values, arrays, own, _ = vector_at(self, slot)
         if self.objects is not None:
             return copy.deepcopy(own)
         return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays)
@@ -367,8 +369,7 @@ cdef class Store:
     def nbytes(self):
         cdef Layout layout
         with self:
-            if self.features.n_rows > self.features.n_used:
-                rebuild(self, self.capacity)
+            forget_names(self, 0)
             index = self.features.index
             parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
             for layout in self.layouts:
@@ -387,26 +388,20 @@ cdef class Store:
 
     def __reduce__(self):
         with self:
-            vectors = vectors_at(self, range(self.n))
-        learned = self.n_inserted, self.factors, self.pooled, self.means
-        return Store, (self.kernels, self.dtype, self.scaled), (vectors, self.insertion_order, *learned)
+            learned = vectors_of(self), self.n_inserted, self.factors, self.pooled, self.means
+        return Store, (self.kernels, self.dtype, self.scaled), learned
 
     def __setstate__(self, state):
-        vectors, inserted, self.n_inserted, factors, pooled, self.means = state
-        self.rescale(self.kernels, factors, pooled)
-        set_vectors(self, vectors, inserted, len(vectors))
+        with self:
+            vectors, n_inserted, self.factors, self.pooled, self.means = state
+            set_vectors(self, vectors, self.kernels, n_inserted, len(vectors))
 
     def state(self):
         for kernel in self.kernels:
             require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
         with self:
-            vectors = vectors_at(self, range(self.n))
-        return {
-            "kernels": self.kernels,
-            **state_of([vector[:3] for vector in vectors]),
-            "inserted": self.insertion_order,
-            "n_inserted": self.n_inserted,
-        }
+            vectors = vectors_of(self)
+        return {"kernels": self.kernels, **state_of(vectors), "n_inserted": self.n_inserted}
 
     def restore(self, state):
         vectors = restored_vectors(state)
@@ -427,26 +422,8 @@ cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
 
 # Kernels.
 
-ctypedef int (*Change)(Store, tuple) except -1
-
-
-cdef int ensure(Change change, Store self, tuple given) except -1:
-    """Make a change, and again if the code of a name or an interrupt ends it: no half of it may stay."""
-    try:
-        change(self, given)
-    except BaseException:
-        change(self, given)
-        raise
-
-
 cdef int set_kernels(Store self, tuple kernels) except -1:
-    """Change the kernels, and derive all that follows from them."""
-    ensure(change_kernels, self, kernels)
-
-
-cdef int change_kernels(Store self, tuple kernels) except -1:
-    cdef Py_ssize_t g
-    cdef double[::1] memory
+    """Derive the inner statistics that kernels share, for the arrays that there are."""
     is_scaled = bool(self.factors) or self.pooled != 1.0
     places, self.kernels, self.n_inner = {}, kernels, 0
     names = [kernel.known for kernel in kernels]
@@ -457,16 +434,14 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             continue
         spec = &self.z[i].spec
         spec[0] = kernel.spec._asdict()
-        reads_all = kernel.known is None
-        has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS
-        key = spec.statistic, is_scaled and self.scaled[i], i if has_own else -1
+        key = spec.statistic, is_scaled and self.scaled[i], None if kernel.known is None else i
         g = self.z[i].inner = places.setdefault(key, len(places))
-        inner = &self.inners[g]
+        inner = &self.inners[<Py_ssize_t> g]
         if g == self.n_inner:
             self.n_inner += 1
-            inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
-            inner.reads_all, inner.n_names, inner.gamma = reads_all, spec.n_names, spec.gamma
-            inner.factor = 1.0
+            inner.statistic, inner.leader, inner.n_names = spec.statistic, i, spec.n_names
+            inner.is_plain = not key[1] and kernel.known is None
+            inner.gamma, inner.factor = spec.gamma, 1.0
         inner.gamma = max(inner.gamma, spec.gamma)
         if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
             arrays = [a for name, a in self.matrices.place_of.items() if name in kernel.known]
@@ -474,38 +449,17 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             n_terms = inner.n_names + sum([self.matrices.all[a].size for a in arrays])
             spec.gamma *= n_terms / spec.n_names
             spec.n_names, inner.factor = n_terms, spec.gamma
-    n_of_all = 4 * self.n_inner + self.matrices.n_elements
-    memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
-    rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
-    rest = divide(rest, &self.other, self.n_inner, self.matrices.n_elements)
-    for g in range(self.n_inner):
-        self.inners[g].of_matrices = rest + g * self.matrices.n
-        for name, a in self.matrices.place_of.items():
-            self.inners[g].of_matrices[a] = scale_of(self, g, name)
-    resize(self, self.room)
-    set_capacity(self, self.capacity)
-    self.features.n_scales = self.n_inner
-    self.features.set_room(self.features.room)
-    for name, row in self.features.index.items():
-        set_scales(self, name, row)
-    for slot in range(self.n):
-        load(self, slot)
-        set_statistics(self, slot, &self.other)
-    set_layout(self, [] if hides(self, self.layout.names) else self.layout.names)
-    set_elements(self, &self.point, self.arrays)
 
 
 cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
     """Return the inverse scale of a feature in an inner statistic; 0 if it is not read."""
     inner = &self.inners[g]
-    if not inner.reads_all and name not in self.kernels[inner.leader].known:
+    if inner.is_plain:
+        return 1.0
+    known = self.kernels[inner.leader].known
+    if known is not None and name not in known:
         return 0.0
-    return self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
-
-
-cdef int set_scales(Store self, name, Py_ssize_t row) except -1:
-    for g in range(self.n_inner):
-        self.features.scales[row * self.n_inner + g] = scale_of(self, g, name)
+    return self.factors.get(name, self.pooled) if self.scaled[inner.leader] else 1.0
 
 
 cdef bint hides(Store self, list names) except -1:
@@ -537,43 +491,41 @@ cdef inline double weight(Inner *inner, double scale) noexcept nogil:
 cdef int resize(Store self, Py_ssize_t room) except -1:
     """Make room for the features of one example."""
     kept = min(room, self.by_feature.shape[1])
-    cdef double[:, ::1] memory = np.zeros((8 + 2 * self.n_inner, room))
-    memory.base[:2, :kept] = self.by_feature[:2, :kept]
+    cdef double[:, ::1] memory = np.zeros((8, room))
+    memory.base[:, :kept] = self.by_feature[:, :kept]
     self.by_feature, self.room = memory.base, room
-    self.has_found = False
     self.point.values, self.fresh, self.other.values = &memory[0, 0], &memory[1, 0], &memory[2, 0]
     self.terms, self.weights = &memory[3, 0], &memory[4, 0]
     self.columns_of = <const double **> &memory[5, 0]
     self.point.nonzero, self.other.nonzero = <int32_t *> &memory[6, 0], <int32_t *> &memory[7, 0]
-    self.point.scales = &memory[7, 0] + room
-    self.other.scales = self.point.scales + self.n_inner * room
 
 
-cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
-    cdef double[:, ::1] memory
-    n, n_tables = self.n_kernels, 2 * self.n_kernels + 2 + self.n_inner
-    with_norms = [i for i in range(n) if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER]
-    shape = n_tables + len(with_norms), max(capacity, 8)
-    memory = zero_matrix(shape, np.dtype(np.float64))
-    kept = self.by_slot[: shape[0], : shape[1]]
-    memory.base[: len(kept), : kept.shape[1]] = kept
-    self.by_slot = memory.base
-    self.rows, self.other_rows, self.zeros = &memory[0, 0], &memory[n, 0], &memory[2 * n, 0]
-    self.inserted = <int64_t *> &memory[2 * n + 1, 0]
+cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
+    """Make memory for slots, kernels and arrays. The rows of the example stay."""
+    cdef Py_ssize_t i, n = self.n_kernels, place = 2 * n + 2 + self.n_inner
+    has_norms = [self.z[i].inner >= 0 and self.z[i].spec.function <= POWER for i in range(n)]
+    shape = place + sum(has_norms), max(capacity, 8)
+    cdef double[:, ::1] by_slot = zero_matrix(shape, np.dtype(np.float64))
+    cdef double[:, ::1] by_point = np.zeros((2, 4 * self.n_inner + self.matrices.n_elements + 1))
+    kept = self.by_slot[:n, :capacity]
+    by_slot.base[:n, : kept.shape[1]] = kept
+    self.rows, self.other_rows, self.zeros = &by_slot[0, 0], &by_slot[n, 0], &by_slot[2 * n, 0]
+    self.inserted = <int64_t *> &by_slot[2 * n + 1, 0]
     for i in range(self.n_inner):
-        self.inners[i].statistics = &memory[2 * n + 2 + i, 0]
+        self.inners[i].statistics = &by_slot[2 * n + 2 + i, 0]
     for i in range(n):
         self.z[i].norms = NULL
-    for place, i in enumerate(with_norms, n_tables):
-        self.z[i].norms = &memory[place, 0]
-    self.capacity = capacity
-
-
-cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_elements) noexcept:
-    """Give a point memory for each kernel and element; return what is behind it."""
-    p.sizes, p.own = memory, memory + n_inner
-    p.extra, p.whole, p.elements = p.own + n_inner, p.own + 2 * n_inner, p.own + 3 * n_inner
-    return p.elements + n_elements
+        if has_norms[i]:
+            self.z[i].norms = &by_slot[place, 0]
+            place += 1
+    self.point.own, self.other.own = <Own *> &by_point[0, 0], <Own *> &by_point[1, 0]
+    self.point.elements = &by_point[0, 4 * self.n_inner]
+    self.other.elements = &by_point[1, 4 * self.n_inner]
+    scales = [
+        [scale_of(self, g, name) for name in self.matrices.place_of] for g in range(self.n_inner)
+    ]
+    self.of_matrices = np.array(scales, np.float64).reshape(self.n_inner, self.matrices.n)
+    self.by_slot, self.by_point, self.capacity = by_slot.base, by_point.base, capacity
 
 
 # Packing.
@@ -646,8 +598,9 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
     """Unpack the arrays of a point."""
     cdef Py_ssize_t a
     cdef double[::1] elements
-    memset(p.extra, 0, self.n_inner * sizeof(double))
     memset(p.elements, 0, self.matrices.n_elements * sizeof(double))
+    for g in range(self.n_inner):
+        p.own[g].absent = 0.0
     for name, array in (arrays or {}).items():
         elements = array.astype(np.float64)
         if name in self.matrices.place_of:
@@ -657,7 +610,7 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
             own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            p.extra[g] += weight(&self.inners[g], scale_of(self, g, name)) * own
+            p.own[g].absent += weight(&self.inners[g], scale_of(self, g, name)) * own
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
@@ -697,8 +650,7 @@ cdef int admit(Store self) except -1 nogil:
         measure(self, &self.point)
     else:
         with gil:
-            if self.features.n_rows > 2 * self.features.n_used + MOST_UNUSED:
-                rebuild(self, self.capacity)
+            forget_names(self, self.features.n_used + MOST_UNUSED)
             find_rows(self)
     if not is_valid(self):
         with gil:
@@ -718,11 +670,11 @@ cdef bint is_valid(Store self) noexcept nogil:
         spec, g = &self.z[i].spec, self.z[i].inner
         if g < 0:
             continue
-        raw = raw_self_value(spec, self.point.whole[g])
-        raw_of_numbers = raw_self_value(spec, self.point.sizes[g])
-        if not (raw <= LARGEST and raw_of_numbers <= LARGEST and self.point.sizes[g] <= LARGEST):
+        own = &self.point.own[g]
+        raw, unscaled = raw_self_value(spec, own.whole), raw_self_value(spec, own.unscaled)
+        if not (raw <= LARGEST and unscaled <= LARGEST and own.unscaled <= LARGEST):
             return False
-        if self.arrays is not None and self.point.whole[g] > LARGEST:
+        if self.arrays is not None and own.whole > LARGEST:
             return False
         self.own_values[i] = (raw > 0.0) if spec.normalized else raw
     return True
@@ -813,28 +765,30 @@ cdef object array_of(Store self, name, value):
 
 # Points.
 
-cdef int look_up(Store self, Layout layout, bint adds) except -1:
-    """Look up the feature rows of all names; new ones get rows, if asked for."""
+cdef int look_up(Store self, Layout layout) except -1:
+    """Look up the feature rows of all names; new names get rows."""
     features = self.features
     for j in range(layout.m):
-        if layout.rows[j] < 0:
-            row = PyDict_GetItemWithError(features.index, layout.names[j])
-            if row != NULL:
-                layout.rows[j] = <int32_t> <object> row
-            elif adds:
-                if features.n_rows == features.room:
-                    features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
-                # The name may run Python code, which may raise: it is known from the end on.
-                set_scales(self, layout.names[j], features.n_rows)
-                features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL)
-                features.index[layout.names[j]] = features.n_rows
-                layout.rows[j] = <int32_t> features.n_rows
-                features.n_rows += 1
+        if layout.rows[j] >= 0:
+            continue
+        row = PyDict_GetItemWithError(features.index, layout.names[j])
+        if row != NULL:
+            layout.rows[j] = <int32_t> <object> row
+            continue
+        if features.n_rows == features.room:
+            features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
+        for g in range(self.n_inner):
+            features.scales[features.n_rows * self.n_inner + g] = scale_of(self, g, layout.names[j])
+        features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL)
+        # The name may run Python code, which may raise: it is known from here on.
+        features.index[layout.names[j]] = features.n_rows
+        layout.rows[j] = <int32_t> features.n_rows
+        features.n_rows += 1
 
 
 cdef int find_rows(Store self) except -1:
-    """Look up the feature rows and scales of the example's features, and measure it."""
-    look_up(self, self.layout, False)
+    """Look up the feature rows of the example's names, and measure it."""
+    look_up(self, self.layout)
     set_features(self, &self.point, self.layout)
     self.has_found = True
     measure(self, &self.point)
@@ -847,14 +801,7 @@ cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
             resize(self, layout.m)
     p.m, p.n_known, p.rows = layout.m, 0, layout.rows
     for j in range(p.m):
-        r = p.rows[j]
-        p.n_known += r >= 0 and self.features.rows[r].count > 0
-        for g in range(self.n_inner):
-            if r >= 0:
-                p.scales[g * self.room + j] = self.features.scales[r * self.n_inner + g]
-            else:
-                with gil:
-                    p.scales[g * self.room + j] = scale_of(self, g, layout.names[j])
+        p.n_known += self.features.rows[p.rows[j]].count > 0
 
 
 cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
@@ -869,6 +816,10 @@ cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
     measure(self, p)
 
 
+cdef inline double scale_at(Store self, int32_t row, Py_ssize_t g) noexcept nogil:
+    return self.features.scales[row * self.n_inner + g]
+
+
 cdef void measure(Store self, Point *p) noexcept nogil:
     """Set the self statistics of numbers and arrays."""
     cdef Py_ssize_t n = 0
@@ -877,36 +828,27 @@ cdef void measure(Store self, Point *p) noexcept nogil:
         n += p.values[j] != 0.0
     p.n_nonzero = n
     for g in range(self.n_inner):
-        inner, scales = &self.inners[g], p.scales + g * self.room
+        inner = &self.inners[g]
         squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
         for i in range(n):
-            v, w = size(inner, p.values[p.nonzero[i]]), size(inner, scales[p.nonzero[i]])
+            j = p.nonzero[i]
+            v, w = size(inner, p.values[j]), size(inner, scale_at(self, p.rows[j], g))
             squares += v if w != 0.0 else 0.0
             total += w * v if inner.statistic != SUM_OF_RATIONALS else 0.0
         for j in range(p.m if inner.statistic == SUM_OF_RATIONALS else 0):
-            if scales[j] != 0.0:
-                v, w = p.values[j], weight(inner, scales[j])
+            w = scale_at(self, p.rows[j], g)
+            if w != 0.0:
+                v, w = p.values[j], weight(inner, w)
                 total -= 1.0
                 total += 1.0 / (1.0 + w * v * v)
-        p.sizes[g], p.own[g] = squares, total
-        total += p.extra[g]
+        p.own[g].unscaled, p.own[g].numbers = squares, total
+        total += p.own[g].absent
         for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
             sum, matrix = 0.0, &self.matrices.all[a]
             for j in range(matrix.start, matrix.start + matrix.size):
                 sum += size(inner, p.elements[j])
-            total += weight(inner, inner.of_matrices[a]) * sum
-        p.whole[g] = total
-
-
-cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
-    """Keep the self statistics of the vector in a slot, which is a point."""
-    for g in range(self.n_inner):
-        self.inners[g].statistics[slot] = p.own[g]
-    for i in range(self.n_kernels):
-        kernel = &self.z[i]
-        if kernel.norms != NULL:
-            raw = raw_self_value(&kernel.spec, p.whole[kernel.inner])
-            kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
+            total += weight(inner, self.of_matrices[g, a]) * sum
+        p.own[g].whole = total
 
 
 # Kernel rows.
@@ -939,7 +881,7 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
             for j in range(n):
                 row[j] = row[j] / spec.n_names if spec.n_names > 0.0 else 1.0
         if spec.normalized and kernel.norms != NULL:
-            raw = raw_self_value(spec, p.whole[kernel.inner])
+            raw = raw_self_value(spec, p.own[kernel.inner].whole)
             loops.normalize(sqrt(raw), kernel.norms, n, row)
         memset(row + self.n, 0, (n - self.n) * sizeof(double))
 
@@ -949,28 +891,23 @@ cdef int numbers_row(
 ) except -1 nogil:
     """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
     cdef Py_ssize_t k = 0, n_listed = 0
-    scales, factor = p.scales + g * self.room, inner.factor
+    factor = inner.factor  # read once
     if (
         inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
         or 2 * p.n_nonzero + FEWEST_ZEROS < p.m
     ):
         return sparse_row(self, p, inner, g, n, row)
     for j in range(p.m):
-        if scales[j] == 0.0:
+        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
+        if w == 0.0:
             continue
-        self.columns_of[k] = self.zeros
-        if p.rows[j] >= 0:
-            feature = &self.features.rows[p.rows[j]]
-            if feature.column != NULL:
-                self.columns_of[k] = feature.column
-            else:
-                n_listed += feature.length != 0
-        self.terms[k] = p.values[j]
-        self.weights[k] = factor * size(inner, scales[j])
+        n_listed += feature.column == NULL and feature.length != 0
+        self.columns_of[k] = feature.column if feature.column != NULL else self.zeros
+        self.terms[k], self.weights[k] = p.values[j], factor * size(inner, w)
         k += 1
     if n_listed:
         return sparse_row(self, p, inner, g, n, row)
-    loops.sums[inner.reads_all and not inner.is_scaled][inner.statistic](
+    loops.sums[inner.is_plain][inner.statistic](
         self.terms, self.weights, self.columns_of, k, n, row
     )
     if inner.statistic == SUM_OF_RATIONALS:
@@ -988,38 +925,36 @@ cdef int sparse_row(
     cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
     cdef bint is_rational = inner.statistic == SUM_OF_RATIONALS
     cdef Py_ssize_t k = 0
-    scales, limit = p.scales + g * self.room, CANCELS_ABOVE / inner.gamma
+    own, limit = p.own[g].numbers, CANCELS_ABOVE / inner.gamma
     if not is_rational and inner.statistic != DOT_PRODUCT and (
-        p.own[g] > limit or loops.exceeds(inner.statistics, limit, self.n)
+        own > limit or loops.exceeds(inner.statistics, limit, self.n)
     ):
         return exact_row(self, p, inner, g, row)
     for i in range(p.n_nonzero):
         j = p.nonzero[i]
-        if scales[j] != 0.0 and p.rows[j] >= 0:
-            feature = &self.features.rows[p.rows[j]]
-            if feature.column != NULL:
-                v, w = p.values[j], weight(inner, scales[j])
-                self.columns_of[k] = feature.column
-                self.terms[k] = v * w if is_product else v
-                self.weights[k] = w
-                k += 1
+        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
+        if w != 0.0 and feature.column != NULL:
+            v, w = p.values[j], weight(inner, w)
+            self.columns_of[k] = feature.column
+            self.terms[k], self.weights[k] = v * w if is_product else v, w
+            k += 1
     loops.overlaps[inner.statistic](self.terms, self.weights, self.columns_of, k, n, row)
     for i in range(p.n_nonzero):
         j = p.nonzero[i]
-        if scales[j] != 0.0 and p.rows[j] >= 0:
-            add_listed(inner, p.values[j], scales[j], &self.features.rows[p.rows[j]], row)
+        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
+        if w != 0.0 and feature.column == NULL:
+            add_listed(inner, p.values[j], weight(inner, w), feature, row)
     if inner.statistic != DOT_PRODUCT:
-        constant = p.own[g] - (inner.n_names if is_rational else 0.0)
+        constant = own - (inner.n_names if is_rational else 0.0)
         w = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
         loops.combine(constant, inner.statistics, w, n, row)
 
 
 cdef void add_listed(
-    Inner *inner, double v, double scale, Feature *feature, double *row
+    Inner *inner, double v, double w, Feature *feature, double *row
 ) noexcept nogil:
-    """Add what a feature adds to inner statistics, if its values are in a list."""
-    w = weight(inner, scale)
-    for e in range(feature.length if feature.column == NULL else 0):
+    """Add what a feature, whose values are in a list, adds to inner statistics."""
+    for e in range(feature.length):
         slot, s = feature.entries[e].slot, feature.entries[e].value
         d = v - s
         if inner.statistic <= SQUARED_DISTANCE:
@@ -1039,33 +974,32 @@ cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row
     # Whether x has the features, by feature rows.
     is_shared = <char *> checked(calloc(self.features.n_rows + 1, 1))
     for j in range(p.m):
-        if p.rows[j] >= 0:
-            is_shared[p.rows[j]] = True
+        is_shared[p.rows[j]] = True
     for slot in range(self.n):
         layout, row[slot] = layout_of(self, slot), 0.0
         for j in range(p.m):
-            s = self.features.value(p.rows[j], slot) if p.rows[j] >= 0 else 0.0
-            row[slot] += weight(inner, p.scales[g * self.room + j]) * size(inner, p.values[j] - s)
+            r = p.rows[j]
+            difference = p.values[j] - self.features.value(r, slot)
+            row[slot] += weight(inner, scale_at(self, r, g)) * size(inner, difference)
         for j in range((<Layout> layout).m):
             r = (<Layout> layout).rows[j]
             if not is_shared[r]:
-                row[slot] += weight(inner, self.features.scales[r * self.n_inner + g]) * size(
-                    inner, self.features.value(r, slot)
-                )
+                s = self.features.value(r, slot)
+                row[slot] += weight(inner, scale_at(self, r, g)) * size(inner, s)
     free(is_shared)
 
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
     """Add the inner statistics of arrays, those that no vector has among them."""
     for a in range(self.matrices.n):
-        w, matrix = weight(inner, inner.of_matrices[a]), &self.matrices.all[a]
+        w, matrix = weight(inner, self.of_matrices[g, a]), &self.matrices.all[a]
         if w != 0.0:
             loops.add_arrays[not self.matrices.is_float][inner.statistic](
                 w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
             )
-    if p.extra[g] != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
+    if p.own[g].absent != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
         for i in range(self.n):
-            row[i] += p.extra[g]
+            row[i] += p.own[g].absent
 
 
 # Kernels that are Python functions.
@@ -1096,8 +1030,8 @@ cdef PyObject *layout_of(Store self, Py_ssize_t slot) noexcept nogil:
 
 # Vectors.
 
-cdef int resolve(Store self) except -1:
-    """Set the parameters that kernels leave open."""
+cdef tuple resolved(Store self):
+    """Return the kernels with the parameters that they leave open, for the example."""
     cdef list names = list(self.layout.names if self.snapshot is None else self.snapshot)
     kernels = self.kernels
     if self.arrays is not None:
@@ -1105,15 +1039,23 @@ cdef int resolve(Store self) except -1:
         n_features = self.layout.m + sum(map(len, self.arrays.values()))
         width = 1.0 / max(n_features, 1)
         kernels = [k.resolve(names, width) if k.learns_scales else k for k in kernels]
-    kernels = tuple([kernel.resolve(names) for kernel in kernels])
-    if kernels != self.kernels:
-        set_kernels(self, kernels)
+    return tuple([kernel.resolve(names) for kernel in kernels])
 
 
-cdef int store(
-    Store self, Layout layout, const double *values, dict arrays, dict own, Py_ssize_t slot
+cdef int make_room(Store self, Py_ssize_t slot) except -1:
+    """Make room for the example in a slot."""
+    has_new = self.arrays is not None and self.arrays.keys() - self.matrices.place_of.keys()
+    if slot == self.capacity or has_new:
+        n_slots = max(slot + 1, self.capacity)
+        set_vectors(self, vectors_of(self), resolved(self), self.n_inserted, n_slots, self.arrays)
+    if not self.has_found:
+        find_rows(self)
+
+
+cdef bint store(
+    Store self, Py_ssize_t slot, Layout layout, Point *p, dict arrays, dict own, int64_t inserted
 ) except -1:
-    """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
+    """Store a point in a slot, instead of any other vector; return whether arrays of a name are gone."""
     cdef Layout old = self.layouts[slot] if slot < self.n else None
     # If memory lacks, all vectors have their parts, so that the change can be taken back.
     if self.objects is not None:
@@ -1122,26 +1064,33 @@ cdef int store(
         self.layouts.append(layout)
         self.n += 1
         self.features.set_n(self.n)
-    if self.features.replace(layout, values, old, slot):
+    if self.features.replace(layout, p.values, old, slot):
         self.has_found = False
-    self.layouts[slot] = layout
-    if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
-        set_kernels(self, self.kernels)
+    self.layouts[slot], self.inserted[slot] = layout, inserted
+    for g in range(self.n_inner):
+        self.inners[g].statistics[slot] = p.own[g].numbers
+    for i in range(self.n_kernels):
+        kernel = &self.z[i]
+        if kernel.norms != NULL:
+            raw = raw_self_value(&kernel.spec, p.own[kernel.inner].whole)
+            kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
+    return self.matrices.n > 0 and self.matrices.put(arrays or {}, slot)
 
 
 cdef tuple vector_at(Store self, Py_ssize_t slot):
-    """Return names, values, arrays and object of the vector in a slot."""
+    """Return the names, values, arrays, object and insertion number of the vector in a slot."""
     cdef Layout layout = self.layouts[slot]
     packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
     values = <double *> PyBytes_AS_STRING(packed)
     for j in range(layout.m):
         values[j] = self.features.value(layout.rows[j], slot)
     arrays = self.matrices.at(slot) if self.matrices.n else None
-    return layout.names, packed, arrays, None if self.objects is None else self.objects[slot]
+    own = None if self.objects is None else self.objects[slot]
+    return layout.names, packed, arrays, own, self.inserted[slot]
 
 
-cdef list vectors_at(Store self, slots):
-    return [vector_at(self, slot) for slot in slots]
+cdef list vectors_of(Store self):
+    return [vector_at(self, slot) for slot in range(self.n)]
 
 
 cdef object order_of(Store self):
@@ -1149,62 +1098,52 @@ cdef object order_of(Store self):
     return self.by_slot[2 * self.n_kernels + 1].view(np.int64)
 
 
-cdef int set_vectors(Store self, list vectors, inserted, Py_ssize_t n_slots) except -1:
-    """Store other vectors and their insertion order, in new tables with at least so many slots."""
-    ensure(fill, self, (vectors, inserted, n_slots))
+cdef int forget_names(Store self, Py_ssize_t most) except -1:
+    """Forget the names that no vector has, if there are more of them than so many."""
+    if self.features.n_rows > self.features.n_used + most:
+        set_vectors(self, vectors_of(self), self.kernels, self.n_inserted, self.capacity)
 
 
-cdef int fill(Store self, tuple given) except -1:
-    cdef Py_ssize_t slot, n_slots, capacity = 0
-    cdef list vectors
-    vectors, inserted, n_slots = given
+cdef int set_vectors(
+    Store self, list vectors, tuple kernels, int64_t n_inserted, Py_ssize_t n_slots, dict arrays=None
+) except -1:
+    """Change vectors and kernels; make room for at least so many slots, and for arrays of the example.
+
+    The rows of the example stay. An exception does not keep the change from happening, as code of names,
+    or an interrupt, may raise in the middle of it.
+    """
+    # Names that cannot be looked up raise before the first change.
+    dict.fromkeys([name for vector in vectors for name in vector[0]])
+    try:
+        build(self, vectors, kernels, n_inserted, n_slots, arrays)
+    except BaseException:
+        # If memory lacks, there was enough for as few slots.
+        build(self, vectors, kernels, n_inserted, len(vectors), arrays)
+        raise
+
+
+cdef int build(
+    Store self, list vectors, tuple kernels, int64_t n_inserted, Py_ssize_t n_slots, dict arrays
+) except -1:
+    cdef Py_ssize_t capacity = 0
     while capacity < n_slots:
         capacity = max(<Py_ssize_t> LANES, 2 * capacity)
-    set_capacity(self, capacity)
+    every = [arrays or {}, *[vector[2] or {} for vector in vectors]]
+    self.matrices.clear(capacity, {name: len(own[name]) for own in every for name in own})
+    set_kernels(self, kernels)
+    set_tables(self, capacity)
+    self.features.clear(capacity, self.n_inner)
     self.objects = None if self.objects is None else []
-    self.n, self.layouts = 0, []
-    self.features.clear(capacity)
-    self.matrices.clear(capacity)
-    set_kernels(self, self.kernels)
-    layouts = {}
-    for slot, (names, values, arrays, own) in enumerate(vectors):
+    self.n, self.layouts, layouts = 0, [], {}
+    for names, values, held, own, inserted in vectors:
         layout = layouts.setdefault(id(names), Layout(names))
-        look_up(self, layout, True)
-        store(self, layout, <const double *> PyBytes_AS_STRING(values), arrays, own, slot)
-        load(self, slot)
-        set_statistics(self, slot, &self.other)
-    order_of(self)[: self.n] = inserted
-    self.has_rows = False
+        look_up(self, layout)
+        set_features(self, &self.other, layout)
+        memcpy(self.other.values, PyBytes_AS_STRING(values), len(values))
+        set_elements(self, &self.other, held)
+        measure(self, &self.other)
+        store(self, self.n, layout, &self.other, held, own, inserted)
+    set_layout(self, [] if hides(self, self.layout.names) else self.layout.names)
+    set_elements(self, &self.point, self.arrays)
+    self.n_inserted = n_inserted
     self.stamp += 1
-
-
-cdef int make_room(Store self, Py_ssize_t slot) except -1:
-    if slot == self.capacity:
-        rebuild(self, slot + 1)
-    look_up(self, self.layout, True)
-
-
-cdef int rebuild(Store self, Py_ssize_t n_slots) except -1:
-    """Make room for vectors, and forget names that none has. The rows of the example stay."""
-    kept, n_before = (self.has_rows, self.stamp), self.capacity
-    # The code of names may raise, before the first change.
-    dict.fromkeys([name for name in self.features.index if self.has_name(name)])
-    vectors, order = vectors_at(self, range(self.n)), order_of(self)[: self.n].copy()
-    try:
-        set_vectors(self, vectors, order, n_slots)
-    except MemoryError:  # there was enough for as many slots as before
-        set_vectors(self, vectors, order, n_before)
-        raise
-    self.has_rows, self.stamp = kept
-
-
-cdef int take_back(Store self, tuple saved) except -1:
-    slot, vector, inserted, n_inserted, kernels = saved
-    with self:
-        vectors, order = vectors_at(self, range(self.n)), order_of(self)[: self.n].tolist()
-        vectors[slot : slot + 1] = [] if vector is None else [vector]
-        order[slot : slot + 1] = [] if vector is None else [inserted]
-        set_vectors(self, vectors, order, len(vectors))
-        self.n_inserted = n_inserted
-        if self.kernels != kernels:
-            set_kernels(self, kernels)

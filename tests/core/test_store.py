@@ -391,14 +391,14 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
     assert max(sizes) - min(sizes) < 0.1 * min(sizes)
 
 
-@pytest.mark.parametrize("first", range(5, 34, 7))
+@pytest.mark.parametrize("first", range(5, 62, 7))
 def test_no_vector_is_lost_if_memory_lacks_for_more_slots(first):
     class Name(str):
         n_calls = -1000
 
         def __hash__(self):
             Name.n_calls += 1
-            if Name.n_calls in (first, first + 1):
+            if Name.n_calls == first:
                 raise MemoryError
             return super().__hash__()
 
