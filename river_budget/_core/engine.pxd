@@ -25,10 +25,9 @@ cdef class Engine:
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`
     cdef int64_t stamp                # that of the store when they were computed; -1: not any more
 
-    # Whether native code runs that may run Python code or give up the GIL, whether a round is open, and the
-    # only thread that may use the engine (0: any).
+    # Whether native code runs that may run Python code or give up the GIL, and whether a round is open. The
+    # only thread that may use the engine is the owner of the store.
     cdef bint is_busy, is_open
-    cdef unsigned long owner
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil
@@ -52,9 +51,5 @@ cdef class Engine:
     cdef int begin(self) except -1
     cdef int evaluate(self, x) except -1
     cdef int forecast(self) except -1 nogil
-    cdef int learn_rows(self, Block block, Py_ssize_t stop, double threshold) except -1 nogil
-    cdef int learn_example(
-        self, Py_ssize_t label, double weight, double threshold
-    ) except -1 nogil
     cdef int end_round(self, Py_ssize_t label) noexcept nogil
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil

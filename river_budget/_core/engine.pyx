@@ -1,4 +1,5 @@
-# cython: language_level=3, wraparound=False, cdivision=True, annotation_typing=False, initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+# cython: annotation_typing=False, infer_types=True
 """The rounds of a model: what is the same whatever it learns."""
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -7,8 +8,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from river_budget._checks import weight_of
 from river_budget._arrays import padded
+from river_budget._checks import weight_of
 from river_budget._state import count, integers, require
 
 from river_budget._core.features cimport reallocate
@@ -36,8 +37,8 @@ cdef class Engine:
     # Forecasts.
 
     cpdef Py_ssize_t best(self, x) except -1:
-        cdef Py_ssize_t c, best = 0
         self.evaluate(x)
+        best = 0
         for c in range(1, self.n_labels):
             if self.answers[c] > self.answers[best]:
                 best = c
@@ -48,7 +49,6 @@ cdef class Engine:
         return self.last_scores()
 
     def last_scores(self):
-        cdef Py_ssize_t c
         return [self.answers[c] for c in range(self.n_labels)]
 
     def has_predicted(self, x):
@@ -60,10 +60,9 @@ cdef class Engine:
         self.stamp = -1
 
     def score_block(self, Block block):
-        cdef Py_ssize_t i
         cdef double[:, ::1] scores
         self.begin()
-        self.store.owner = PyThread_get_thread_ident()
+        owner, self.store.owner = self.store.owner, PyThread_get_thread_ident()
         try:
             # Within the call, as garbage collection may run code that adds a label.
             scores = np.empty((block.n_rows, self.n_labels))
@@ -73,7 +72,7 @@ cdef class Engine:
                     self.forecast()
                     memcpy(&scores[i, 0], self.answers, self.n_labels * sizeof(double))
         finally:
-            self.is_busy, self.store.owner = False, 0
+            self.is_busy, self.store.owner = False, owner
         return scores.base
 
     def block(self, columns, rows):
@@ -107,52 +106,24 @@ cdef class Engine:
             self.store.evaluate(x)
             if self.prepare():
                 self.store.evaluate(x)
-            return self.learn_example(label, weight, threshold)
+            return learn_example(self, label, weight, threshold)
         finally:
             self.is_busy = False
 
     cpdef int scan(self, Block block, double threshold) except -1:
-        cdef int due = 0
-        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
+        stop = min(block.n_rows, block.row + MOST_ROWS)
         if block.labels is None:
             raise ValueError("the block is not one to learn")
         self.begin()
-        self.store.owner = self.owner
         try:
             # Where each round is an update, it would take longer to give up the GIL.
-            due = self.learn_rows(block, min(stop, block.row + 1), threshold)
+            due = learn_rows(self, block, min(stop, block.row + 1), threshold)
             if due == 0:
                 with nogil:
-                    due = self.learn_rows(block, stop, threshold)
+                    due = learn_rows(self, block, stop, threshold)
         finally:
             self.is_busy = False
-            self.store.owner = self.owner if self.is_open else 0
         return due
-
-    cdef int learn_rows(self, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
-        """Learn rows of a block up to one after which something is due."""
-        cdef int due = 0
-        cdef double weight
-        while block.row < stop and due == 0:
-            self.store.evaluate_row(block, block.row)
-            if self.prepare():
-                self.store.evaluate_row(block, block.row)
-            weight = 1.0 if block.weights is None else block.weights[block.row]
-            due = self.learn_example(block.labels[block.row], weight, threshold)
-            block.row += 1
-        return due
-
-    cdef int learn_example(
-        self, Py_ssize_t label, double weight, double threshold
-    ) except -1 nogil:
-        """Learn the example of the store, also if its label is new."""
-        if label >= self.n_labels:
-            with gil:
-                self.set_labels(label + 1)
-        self.forecast()
-        if self.is_balanced:
-            weight *= balance(self, label)
-        return self.learn(label, weight, threshold)
 
     cdef bint prepare(self) except -1 nogil:
         return False
@@ -162,7 +133,7 @@ cdef class Engine:
 
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil:
         """Return the column of the largest score of another label, the first among ties."""
-        cdef Py_ssize_t c, rival = label == 0
+        cdef Py_ssize_t rival = label == 0
         for c in range(self.n_labels):
             if c != label and self.answers[c] > self.answers[rival]:
                 rival = c
@@ -183,15 +154,16 @@ cdef class Engine:
 
     cpdef claim(self):
         self.require_closed()
-        self.owner = PyThread_get_thread_ident()
+        self.store.owner = PyThread_get_thread_ident()
 
     cpdef release(self):
-        if self.owner == PyThread_get_thread_ident():
-            self.owner = 0
+        if self.store.owner == PyThread_get_thread_ident():
+            self.store.owner = 0
 
     cdef int require_free(self) except -1:
         """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
-        cdef bint is_foreign = self.owner and self.owner != PyThread_get_thread_ident()
+        owner = self.store.owner
+        cdef bint is_foreign = owner and owner != PyThread_get_thread_ident()
         if self.is_busy or self.store.is_busy or is_foreign:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
 
@@ -213,7 +185,6 @@ cdef class Engine:
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         """Make room for the scores of a number of labels."""
-        cdef Py_ssize_t c
         cdef int64_t[::1] rounds_of = padded(self.rounds_of.base, n_labels)
         reallocate(<void **> &self.answers, n_labels * sizeof(double))
         for c in range(self.n_labels, n_labels):
@@ -254,9 +225,35 @@ cdef class Engine:
         self.restore_learned(state)
 
 
+cdef int learn_rows(Engine e, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
+    """Learn rows of a block up to one after which something is due."""
+    due = 0
+    while block.row < stop and due == 0:
+        e.store.evaluate_row(block, block.row)
+        if e.prepare():
+            e.store.evaluate_row(block, block.row)
+        weight = 1.0 if block.weights is None else block.weights[block.row]
+        due = learn_example(e, block.labels[block.row], weight, threshold)
+        block.row += 1
+    return due
+
+
+cdef int learn_example(
+    Engine e, Py_ssize_t label, double weight, double threshold
+) except -1 nogil:
+    """Learn the example of the store, also if its label is new."""
+    if label >= e.n_labels:
+        with gil:
+            e.set_labels(label + 1)
+    e.forecast()
+    if e.is_balanced:
+        weight *= balance(e, label)
+    return e.learn(label, weight, threshold)
+
+
 cdef double balance(Engine e, Py_ssize_t label) noexcept nogil:
     """Return the mean number of rounds of a label so far, divided by that of the label of this round."""
-    cdef Py_ssize_t c, n_seen = 0
+    cdef Py_ssize_t n_seen = 0
     for c in range(e.n_labels):
         n_seen += c == label or e.rounds_of[c] > 0
     return (e.n_rounds + 1.0) / (n_seen * (e.rounds_of[label] + 1))
@@ -288,13 +285,12 @@ class Rounds:
         cdef Engine f = self._f
         cdef Py_ssize_t label
         cdef double weight = 1.0
-        cdef int due
         f.claim()
         try:
             if type(w) is not float or w != 1.0:
-                f.store.evaluate(x)
                 weight = weight_of(w)
                 if weight == 0.0:
+                    f.store.evaluate(x)
                     self._labels.check(y)
                     return
             try:
@@ -326,7 +322,6 @@ class Rounds:
     def _learn_block(self, Block block):
         cdef Engine f = self._f
         cdef double threshold = self._threshold
-        cdef int due
         while block.row < block.n_rows:
             due = f.scan(block, threshold)
             if due:

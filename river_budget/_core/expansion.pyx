@@ -1,4 +1,5 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+# cython: infer_types=True
 """Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm."""
 
 import math
@@ -67,14 +68,13 @@ cdef class Expansion(Engine):
 
     cdef void close(self) noexcept:
         self.is_open = self.has_kept_all = self.store.keeps_filled = False
-        self.store.owner = 0
         self.log.clear()
 
     cdef int answer(self) except -1 nogil:
         self.scores_of(self.store.rows, self.answers)
 
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil:
-        cdef Py_ssize_t c, n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
+        n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
         if self.n_labels == 2:
             scores[1] = self.scale * loops.dot(&self.table[1, 0], row, n)
             scores[0] = -scores[1]
@@ -84,13 +84,13 @@ cdef class Expansion(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         """Count a round and set `y`; open an update if that is due, and end the round otherwise."""
-        cdef Py_ssize_t rival = self.rival_of_label(label)
-        cdef double margin = 0.5 * (self.answers[label] - self.answers[rival])
+        rival = self.rival_of_label(label)
+        margin = 0.5 * (self.answers[label] - self.answers[rival])
         self.y.label, self.y.rival, self.y.margin, self.y.weight = label, rival, margin, weight
         self.y.self_value = self.store.own_values[0]
         if not margin > threshold:
             self.is_open = self.store.keeps_filled = True
-            self.store.owner, self.old_scale = self.owner, self.scale
+            self.old_scale = self.scale
         elif self.sums is not None:
             self.sums.add(self.store)
         self.n_mistakes += margin <= 0.0
@@ -111,9 +111,7 @@ cdef class Expansion(Engine):
 
     @property
     def smallest(self):
-        cdef Py_ssize_t i, slot = 0
-        cdef double step, least = INFINITY
-        cdef int64_t *inserted = self.store.inserted
+        slot, least, inserted = 0, INFINITY, self.store.inserted
         for i in range(self.store.n):
             step = self.table[self.label_of(i), i]
             if step < least or step == least and inserted[i] < inserted[slot]:
@@ -121,9 +119,8 @@ cdef class Expansion(Engine):
         return slot
 
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=0.0) except -1:
-        cdef Py_ssize_t i, n = self.store.n, best = n
-        cdef double limit = INFINITY
-        cdef int64_t *inserted = self.store.inserted
+        n, limit, inserted = self.store.n, INFINITY, self.store.inserted
+        best = n
         if n > costs.shape[0]:
             raise ValueError("a cost is needed for each vector")
         for i in range(costs.shape[0]):
@@ -142,9 +139,9 @@ cdef class Expansion(Engine):
         return self.scale * self.table[self.label_of(slot), slot]
 
     def margin_of(self, Py_ssize_t slot):
-        cdef const double *row = self.store.rows_of(slot)
-        cdef Py_ssize_t n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
-        cdef double own = loops.dot(&self.table[self.label_of(slot), 0], row, n)
+        row = self.store.rows_of(slot)
+        n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
+        own = loops.dot(&self.table[self.label_of(slot), 0], row, n)
         if self.n_labels == 2:
             return self.scale * own
         return self.scale * 0.5 * (own - loops.dot(&self.table[self.rival_of(slot), 0], row, n))
@@ -155,7 +152,7 @@ cdef class Expansion(Engine):
 
     def overlap(self, Py_ssize_t slot):
         self.store.check_slot(slot)
-        cdef Py_ssize_t label = self.label_of(slot), rival = self.rival_of(slot)
+        label, rival = self.label_of(slot), self.rival_of(slot)
         cdef int same = (self.y.label == label) + (self.y.rival == rival)
         return 0.5 * (same - (self.y.label == rival) - (self.y.rival == label))
 
@@ -169,7 +166,6 @@ cdef class Expansion(Engine):
 
     @property
     def sizes(self):
-        cdef Py_ssize_t c, i
         cdef double[::1] sizes = np.zeros(self.store.n)
         for c in range(self.n_labels):
             for i in range(self.store.n):
@@ -178,7 +174,6 @@ cdef class Expansion(Engine):
 
     @property
     def norm(self):
-        cdef Py_ssize_t slot
         cdef double[:, ::1] values = np.empty((self.store.n, self.n_labels))
         for slot in range(self.store.n):
             self.scores_of(self.store.rows_of(slot), &values[slot, 0])
@@ -186,14 +181,14 @@ cdef class Expansion(Engine):
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil:
-        cdef Py_ssize_t c, label = 0
+        label = 0
         for c in range(1, self.n_labels):
             if self.table[c, slot] > self.table[label, slot]:
                 label = c
         return label
 
     cdef Py_ssize_t rival_of(self, Py_ssize_t slot) noexcept nogil:
-        cdef Py_ssize_t c, rival = 0
+        rival = 0
         if self.n_labels == 2:
             return 1 - self.label_of(slot)
         for c in range(1, self.n_labels):
@@ -236,9 +231,8 @@ cdef class Expansion(Engine):
         self.stamp = -1
 
     def shift(self, Example y not None, change):
-        cdef Py_ssize_t i
         cdef const double[::1] changes = np.ascontiguousarray(change, np.float64)
-        cdef double part, factor = y.weight / self.scale
+        factor = y.weight / self.scale
         require(changes.shape[0] == self.store.n, "a change is needed for each vector")
         self.keep_all()
         for i in range(self.store.n):
@@ -248,7 +242,6 @@ cdef class Expansion(Engine):
         end_change(self)
 
     def change(self, change):
-        cdef Py_ssize_t c, i
         cdef const double[:, ::1] changes = np.ascontiguousarray(change, np.float64)
         require(
             changes.shape[0] == self.store.n and changes.shape[1] == self.n_labels,
@@ -263,10 +256,7 @@ cdef class Expansion(Engine):
         end_change(self)
 
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1:
-        cdef double alpha = step * y.weight / self.scale
-        cdef double *old
-        cdef bytes column
-        cdef Py_ssize_t c
+        alpha = step * y.weight / self.scale
         if not fabs(alpha) <= LARGEST:
             raise ValueError("a coefficient is not finite or too large")
         if self.is_open:
@@ -285,7 +275,7 @@ cdef class Expansion(Engine):
         self.stamp = -1
 
     cdef int keep_all(self) except -1:
-        cdef Py_ssize_t size = self.n_labels * self.table.shape[1] * sizeof(double)
+        size = self.n_labels * self.table.shape[1] * sizeof(double)
         if self.is_open and not self.has_kept_all:
             self.log.append((PyBytes_FromStringAndSize(<char *> &self.table[0, 0], size), None))
             self.has_kept_all = True
@@ -335,7 +325,6 @@ cdef class Expansion(Engine):
 
 cdef int end_change(Expansion f) except -1:
     """Forget scores of other coefficients; refuse those that a checkpoint would refuse."""
-    cdef Py_ssize_t c, i
     f.stamp = -1
     for c in range(f.n_labels):
         for i in range(f.table.shape[1]):
