@@ -81,6 +81,10 @@ class Labels:
         self.names, self.column = learned.names, learned.column
         return np.array(columns, np.int64)
 
+    def weights(self, given: Mapping[Any, float]) -> Floats:
+        """Return the weight of each column, 1 where none is given."""
+        return np.array([given.get(name, 1.0) for name in self.names])
+
     def state(self) -> State:
         return {"columns": dict(self.column)}
 

@@ -199,9 +199,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             if not weights.all():
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
-            if self._given_weights:
-                given, names = self._given_weights, self._labels.names
-                weights *= [given.get(names[column], 1.0) for column in columns]
+            weights *= self._labels.weights(self._given_weights)[columns]
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
