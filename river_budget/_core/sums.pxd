@@ -3,6 +3,7 @@
 # A feature is 0 in an example that lacks it. Names have a row of the table from the first example
 # with them on while some vector has them; `rows` is in the order of the rows. The rows of the last
 # list of names are kept, and hold while the store gives the same list.
+cimport cython
 from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Store
@@ -17,24 +18,19 @@ cdef struct FeatureSums:
     double total, squares             # sums of the differences and of their squares
 
 
+@cython.final
 cdef class Sums:
     cdef readonly Py_ssize_t n_observed
     cdef dict rows                    # names of numbers -> rows
-    # Names of arrays -> numbers as in a row of the table, and first array, sums of the differences
-    # from it and of their squares (3, elements).
-    cdef dict arrays
+    cdef double[:, ::1] table         # `FeatureSums` in each row, with room for more
+    cdef dict arrays                  # names of arrays -> tables with a row for each element
     cdef dict means                   # of the names that had sums when they were cleared
-    cdef object table                 # the array of `features`, with room for more
-    cdef FeatureSums *features
-    cdef list columns                 # the last list of names
-    cdef Py_ssize_t n_columns
-    cdef int64_t[::1] slots           # the rows of these names; those with unknown values are used once
+    cdef list columns                 # the last list of names; None if its rows are found anew
+    cdef int64_t[::1] slots           # their rows, -1 for a name without one or an unknown value
     cdef int64_t n_inserted           # of the store when a name had no row; -1 if all have one
 
     # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.
-    cdef int add(self, Store store) except -1 nogil
+    cpdef int add(self, Store store) except -1 nogil
     cdef int look_up(self, Store store) except -1
     cdef int add_arrays(self, Store store) except -1
-    cdef int set_table(self, table) except -1
-    cdef int keep(self, list names) except -1
     cdef double mean_at(self, Py_ssize_t row)

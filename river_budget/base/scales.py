@@ -62,27 +62,28 @@ class Scales(Learned):
     def update(self, names: Collection[Any]) -> bool:
         """Update all, given the names of features; return whether anything has changed."""
         self.sums.drop_unused(names)
-        measures, columns = self.sums.measures(), self.sums.names
-        factors = np.array([self.factors.get(name, math.nan) for name in columns])
-        pooled, updated = self._updated(measures, factors)
-        total = math.fsum((measures.variances * updated * updated).tolist())
+        names = self.sums.names
+        sizes, variances, scales = self.sums.measures()
+        factors = np.array([self.factors.get(name, math.nan) for name in names])
+        pooled, updated = self._updated(sizes, scales, factors)
+        total = math.fsum((variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
         before = np.where(np.isnan(factors), self.pooled, factors)
         unchanged = pooled == self.pooled and (updated == before).all()
         if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
             return False
-        scaled = zip(columns, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
+        scaled = zip(names, updated.tolist(), (scales > 0).tolist(), strict=True)
         self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
         self.pooled, self.gamma = pooled, gamma
         return True
 
-    def _updated(self, measures: Any, factors: Floats) -> tuple[float, Floats]:
+    def _updated(self, sizes: Floats, scales: Floats, factors: Floats) -> tuple[float, Floats]:
         """Return the inverse scale of features without one, and those of all features."""
-        with_scale = measures.scales > 0
+        with_scale = scales > 0
         if not with_scale.any():
             return 1.0, np.ones(len(factors))
-        errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
-        logs = np.log2(measures.scales[with_scale])
+        errors = TWO_STANDARD_ERRORS / np.sqrt(sizes[with_scale])
+        logs = np.log2(scales[with_scale])
         # As near to their mean as the errors allow.
         logs -= _clipped(logs - logs.mean(), errors)
         mean = float(logs.mean())
