@@ -459,8 +459,9 @@ class FunctionKernel(Kernel):
 
 def check_kernel(kernel: Any) -> None:
     """Raise ValueError unless `kernel` is a kernel."""
-    message = f"kernel must be a kernel such as RBF(), got {kernel!r}; wrap a function of two dicts"
-    require(isinstance(kernel, Kernel), f"{message} in FunctionKernel")
+    wrapped = "wrap a function of two dicts in FunctionKernel"
+    advice = f"write budget={kernel}" if isinstance(kernel, int) else wrapped
+    require(isinstance(kernel, Kernel), f"kernel must be a kernel, got {kernel!r}: {advice}")
 
 
 def _with_categories(x: Features) -> Features:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import copy
-import functools
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -56,11 +55,8 @@ def memory_of(model: Any) -> int:
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
-# after so many such examples in a row.
-LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
-
-# The kernel rows of all examples are checked up to this number, and then one in 32 up to 8,192.
-N_CHECKED_ALL, STRIDE, LAST_CHECKED = 128, 32, 8192
+# after so many such examples in a row, among the first ones.
+LOW, HIGH, N_FLAT_ROWS, N_CHECKED_ROWS = 0.01, 0.99, 100, 128
 
 # No number of examples.
 NEVER = 2**62
@@ -294,10 +290,6 @@ class Machine(OnlineClassifier):
 
     _n_flat_rows = 0
 
-    @functools.cached_property
-    def _checks_width(self) -> bool:
-        return any(kernel.is_radial for kernel in self._f.store.kernels)
-
     def _check_restored(self) -> None:
         super()._check_restored()
         scales = self._feature_scales
@@ -362,23 +354,16 @@ class Machine(OnlineClassifier):
             scales.sums.clear()
 
     def _schedule(self) -> None:
-        f, scales = self._f, self._feature_scales
-        n = f.n_rounds
-        stride = 1 if n < N_CHECKED_ALL else STRIDE
-        following = (n // stride + 1) * stride
-        f.checked_at = following if self._checks_width and following <= LAST_CHECKED else NEVER
+        f, scales, n = self._f, self._feature_scales, self._f.n_rounds
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
+        f.checked_at = NEVER if f.sums is None else next_update(n)
+        if n < N_CHECKED_ROWS and any(kernel.is_radial for kernel in f.store.kernels):
+            f.checked_at = n + 1
 
     def _check_width(self) -> None:
         self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
         if self._n_flat_rows == N_FLAT_ROWS:
-            advice = (
-                "the width of the kernel does not suit the data. Leave out gamma, so that it is "
-                "learned, or scale the features first, e.g. with preprocessing.StandardScaler"
-                if self._feature_scales is None
-                else "examples are all alike, or none is like another, so the model can only guess"
-            )
             warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
-                f"{LOW}: {advice}"
+                f"{LOW}, so the model can only guess: leave out gamma, or scale the features first"
             )

@@ -43,12 +43,8 @@ class Perceptron(Machine):
     gamma: float | None = parameter(default=None, kw_only=True)
 
     def _new_engine(self) -> Expansion:
-        kernel, gamma = self.kernel, self.gamma
-        if isinstance(kernel, int) and hasattr(type(self), "budget"):
-            raise ValueError(f"kernel must be a kernel, got {kernel}: write budget={kernel}")
-        if kernel is not None and gamma is not None:
-            raise ValueError("give kernel or gamma, not both")
-        given = RBF(gamma) if kernel is None else kernel
+        require(self.kernel is None or self.gamma is None, "give kernel or gamma, not both")
+        given = RBF(self.gamma) if self.kernel is None else self.kernel
         check_kernel(given)
         return Expansion(Store([given], self.dtype, [given.learns_scales]))
 

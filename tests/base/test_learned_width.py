@@ -213,10 +213,3 @@ def test_a_width_that_does_not_suit_the_data_is_told_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learn(rb.RemoveOldestPerceptron(budget=10), STREAM)
-
-
-def test_a_model_that_learns_its_width_is_not_told_to_leave_gamma_out():
-    for model in (rb.RemoveOldestPerceptron(budget=10), rb.Mnemotron(budget=10)):
-        with pytest.warns(UserWarning, match="all alike, or none is like another") as told:
-            learn(model, [({"a": 1.0}, i % 3 == 0) for i in range(400)])
-        assert "gamma" not in str(told[0].message)
