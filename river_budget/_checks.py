@@ -21,14 +21,25 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def number(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
-    """Return the check of a parameter that is a valid number; its error tells what is expected."""
+def checks(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
+    """Return the check of a parameter, whose error tells what is expected."""
 
     def check(name: str, value: Any) -> None:
-        if not (_is_real(value) and is_valid(value)):
+        if not is_valid(value):
             raise ValueError(f"{name} must be {expected}, got {value!r}")
 
     return check
+
+
+def one_of(*choices: Any) -> Callable[[str, Any], None]:
+    """Return the check of a parameter that is one of some values of one type."""
+    kind = type(choices[0])
+    return checks(f"one of {list(choices)}", lambda v: isinstance(v, kind) and v in choices)
+
+
+def number(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
+    """Return the check of a parameter that is a valid number."""
+    return checks(expected, lambda value: _is_real(value) and is_valid(value))
 
 
 check_real = number("a finite number", math.isfinite)
@@ -63,16 +74,6 @@ def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
         if i not in range(n):
             error = f"{name} contains {i!r}, which is not a {what} index (number of {what}s: {n})"
             raise ValueError(error)
-
-
-def one_of(*choices: str) -> Callable[[str, Any], None]:
-    """Return the check of a parameter that is one of some strings."""
-
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, str) or value not in choices:
-            raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
-
-    return check
 
 
 def _is_real(value: Any) -> bool:

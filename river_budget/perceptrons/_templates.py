@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import inspect
 import math
-from typing import ClassVar
 
 from river_budget._checks import check_not_negative, check_positive
 from river_budget.base import BudgetPerceptron, Example, Expansion, Number, Perceptron, parameter
@@ -80,12 +80,11 @@ class BallPerceptron(NormedPerceptron):
     learning_rate: float = parameter(default=1.0, check=check_positive)
 
     _decay = 1.0
-    # The theorem holds for the learning rate 1 / n.
-    _proven_rate: ClassVar[int]
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
-        n = self._proven_rate
-        return {f"a learning rate of 1/{n}": self.learning_rate == 1 / n}
+        # The theorem holds for the default.
+        rate = inspect.signature(type(self)).parameters["learning_rate"].default
+        return {f"a learning rate of 1/{1 / rate:.0f}": self.learning_rate == rate}
 
     def _descend(self, f: Expansion, y: Example, r: int) -> None:
         """Make one gradient step on the example, in place of the vector r if there is one."""

@@ -29,8 +29,6 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
     """
 
-    _proven_rate = 16
-
     learning_rate: float = parameter(default=1 / 16, check=check_positive)
 
     def __post_init__(self) -> None:

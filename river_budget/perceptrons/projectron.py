@@ -30,11 +30,11 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
     Parameters
     ----------
     eta
-        Threshold on the distance (not on its square), at least 0; 0.1 by default without
-        `norm_bound`. With 0, the hypothesis is that of the kernel perceptron.
+        Threshold on the distance (not on its square), at least 0. With 0, the hypothesis is that of
+        the kernel perceptron.
     norm_bound
-        Largest norm U of a comparator, in the place of `eta`; `bounds.forgetron_norm(budget)` is
-        that of a Forgetron.
+        Largest norm U of a comparator, which takes the place of `eta`;
+        `bounds.forgetron_norm(budget)` is that of a Forgetron.
     budget
         Maximum number of support vectors, if any. Once it is reached, every mistake is projected.
 
@@ -45,34 +45,23 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
     _apart = ROUNDING
 
-    eta: float | None = parameter(default=None, check=check_not_negative)
+    eta: float = parameter(default=0.1, check=check_not_negative)
     norm_bound: float | None = parameter(default=None, check=check_positive)
     budget: int | None = parameter(default=None, check=check_count)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.eta is not None and self.norm_bound is not None:
-            raise ValueError("give eta or norm_bound, not both")
-
     def _assumptions(self, path_length: float) -> dict[str, bool]:
-        assumptions = super()._assumptions(path_length)
-        if self.budget is not None:
-            assumptions["a support set below its budget"] = self.n_support < self.budget
-        return assumptions
+        is_below = self.budget is None or self.n_support < self.budget
+        return {**super()._assumptions(path_length), "a support set below its budget": is_below}
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
-        eta = self._fixed_eta
+        eta = self.eta
         return bounds.projectron(norm, loss, eta), bounds.projectron_worst_case(norm, loss, eta)
-
-    @property
-    def _fixed_eta(self) -> float:
-        return 0.1 if self.eta is None else self.eta
 
     def _update(self, f: Expansion, y: Example) -> None:
         z, projected, delta = self._project()
-        eta = self._fixed_eta
+        eta = self.eta
         if self.norm_bound is not None:
             eta = (2 * (1 - y.margin) - projected - 0.5) / (2 * self.norm_bound)  # Eq. 13
         if delta == 0 or f.n == self.budget or (f.n > 0 and delta <= eta):

@@ -31,8 +31,6 @@ class SimplifiedForgetron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
     """
 
-    _proven_rate = 32
-
     budget: int = parameter(default=500, check=check_count)
     learning_rate: float = parameter(default=1 / 32, check=check_positive)
 

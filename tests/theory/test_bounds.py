@@ -68,7 +68,8 @@ def test_failed_assumptions_are_named_and_make_the_bound_infinite(guarantee, fai
 def test_assumptions_are_added_to_every_guarantee():
     first, second = rb.Projectron(gamma=1.0).guarantees(1.0, 0.0)
     common = [
-        "a fixed comparator", "a kernel that does not change", "all weights 1", "k(x, x) <= 1",
+        "a fixed comparator", "a support set below its budget", "a kernel that does not change",
+        "all weights 1", "k(x, x) <= 1",
     ]  # fmt: skip
     assert list(first.assumptions) == ["eta ||g|| < 1/2", *common]
     assert list(second.assumptions) == ["eta ||g|| < 1", *common]
