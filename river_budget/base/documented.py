@@ -31,11 +31,6 @@ dtype
     Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over them
     have double precision.
 """
-PROBABILITIES = """\
-`predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-It ranks examples; for calibrated probabilities, see `Calibrated`.
-
-"""
 RAISES = "ValueError\n    If a parameter is out of range."
 EXAMPLE = """\
 >>> from river import datasets, evaluate, metrics, preprocessing
@@ -65,18 +60,11 @@ def documented(kind: Kind, example: str = "") -> Kind:
     for section in PARAMETERS, of_base.get("Parameters", ""), given.pop("Parameters", ""):
         texts |= _split(ENTRY, section)[1]
     parameters = {name: texts[name] for name in inspect.signature(kind).parameters if name in texts}
-    sections = {
-        "Parameters": _joined(parameters),
-        "Attributes": f"{_joined(_attributes(kind))}\n{given.pop('Attributes', '')}",
-        "Raises": given.pop("Raises", RAISES),
-        **({"Examples": example} if example else {}),
-        **given,
-    }
-    if "`predict_proba_one`" not in summary:
-        summary = summary.rstrip() + "\n\n" + PROBABILITIES
-    kind.__doc__ = summary + "\n\n".join(
-        f"{name}\n{'-' * len(name)}\n{text.rstrip()}" for name, text in sections.items()
-    )
+    attributes = f"{_joined(_attributes(kind))}\n{given.pop('Attributes', '')}"
+    sections = {"Parameters": _joined(parameters), "Attributes": attributes, "Raises": RAISES}
+    sections |= {"Examples": example, **given}
+    parts = [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
+    kind.__doc__ = "\n\n".join(map(str.rstrip, [summary, *parts]))
     return kind
 
 

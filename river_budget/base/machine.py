@@ -129,6 +129,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         return self._f.scores(x)[1]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        """Return the softmax of half the scores, with two labels the logistic function of f.
+
+        It ranks examples; for calibrated probabilities, see `Calibrated`.
+        """
         scores = self.scores_one(x)
         largest = max(scores.values(), default=0.0)
         odds = [math.exp(0.5 * (score - largest)) for score in scores.values()]

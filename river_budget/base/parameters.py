@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, dataclass_transform
 
 
 def parameter(
@@ -34,10 +33,7 @@ class SetOnce:
 
     def __set__(self, model: Any, value: Any) -> None:
         if self._name in vars(model):
-            new = {self._name: value}
-            raise AttributeError(
-                f"{self._name} cannot be changed: make a new model with clone({new})"
-            )
+            raise AttributeError(f"{self._name} cannot be changed: make a new model with `clone`")
         vars(model)[self._name] = value
 
 
@@ -45,21 +41,15 @@ class SetOnce:
 class Parametrized:
     """An object whose constructor takes the parameters that its class declares, after those of bases.
 
-    A subclass may extend `__post_init__`, which ends the constructor. Or it has its own constructor,
-    which its subclasses inherit, and declares none.
+    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor.
     """
-
-    _has_own: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._has_own = cls._has_own or "__init__" in vars(cls)
-        if not cls._has_own:
-            # Also without new parameters, so that errors about arguments name the class.
-            dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
-        for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
-            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                setattr(cls, name, SetOnce(name))
+        # Also without new parameters, so that errors about arguments name the class.
+        dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            setattr(cls, field.name, SetOnce(field.name))
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -443,12 +443,6 @@ def test_a_subclass_may_take_any_parameters():
     model = Named("first", budget=7)
     assert (model.name, model.budget) == ("first", 7)
 
-    class Quiet(Named):
-        volume: float = 0.0
-
-    model = Quiet("second", budget=7)
-    assert (model.name, model.budget, model.volume) == ("second", 7, 0.0)
-
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_error_about_arguments_names_the_class(name):
