@@ -1,21 +1,23 @@
-"""Models as JSON and tensors, and back; `rivers` has the classes that take seconds to import.
+"""Models as JSON and tensors, and back.
 
-Reading runs no code of a file: objects are of listed classes, whose constructors check parameters,
-and `Part.check` what was learned.
+Reading runs no code of a file: it makes objects of listed classes, whose constructors check what they
+are given. Classes of this package also check what their objects have learned. Those of River take it
+as it is: a wrong value makes them raise an error when they use it.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
+import numbers
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Real
-from types import UnionType
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river.compose import FuncTransformer, Pipeline, TransformerUnion
+from river.compose import Pipeline, TransformerUnion
 
 from river_budget import kernels
 from river_budget._state import State, dumped, load, require
@@ -28,7 +30,29 @@ Tensors = dict[str, NDArray[Any]]
 LARGEST_INTEGER = 2**1000
 
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
-    "tuple": tuple, "frozenset": frozenset, "set": set, "Category": lambda items: Category.of(*items),
+    "dict": dict, "tuple": tuple, "frozenset": frozenset, "set": set,
+    "Category": lambda items: Category.of(*items),
+}  # fmt: skip
+
+# What a SelectType may select.
+TYPES: dict[str, Any] = {
+    "bool": bool, "int": int, "float": float, "str": str, "list": list, "tuple": tuple, "set": set,
+    "dict": dict, "NoneType": NoneType, "ndarray": np.ndarray, "Number": numbers.Number,
+    "Real": numbers.Real, "Integral": numbers.Integral,
+}  # fmt: skip
+
+KERNELS: list[Any] = [
+    kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
+    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
+]  # fmt: skip
+
+# The classes whose objects can be stored. `class_named` adds those of `rivers`.
+CLASSES = {kind.__name__: kind for kind in [row.model for row in ALGORITHMS.values()] + KERNELS}
+
+# Attributes of River's objects and of kernels that follow from others.
+DERIVED = {
+    "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
+    "known", "processing_steps", "stats",
 }  # fmt: skip
 
 
@@ -36,129 +60,13 @@ class CheckpointError(ValueError):
     """A checkpoint is invalid, or a model cannot be stored."""
 
 
-class Each(NamedTuple):
-    """The kind of a dict of values, each of which is of a kind."""
-
-    each: Any
-
-
-class Part:
-    """How to store a class: the name, parameters, and what was learned of an object.
-
-    `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
-    the least and the largest number, `Listed` classes, a condition, or `Each` of these. Only listed
-    classes allow objects. Attributes that the constructor does not take are learned, unless the class
-    has a `state` of its own. `rules` raise ValueError if what an object holds does not fit together.
-    """
-
-    def __init__(self, model: type, /, *rules: Callable[[Any], object], **kinds: Any) -> None:
-        self.model = model
-        self.rules = rules
-        self.kinds = kinds
-        # Of what a constructor takes any number, a new object has none, and an old one a state.
-        parameters = inspect.signature(model).parameters.values()
-        self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-
-    def parameters(self, model: Any) -> State:
-        return {name: getattr(model, name) for name in self.names}
-
-    def state(self, model: Any) -> State:
-        if hasattr(model, "restore"):
-            return model.state()
-        return {name: dumped(getattr(model, name)) for name in self._learned(model)}
-
-    def restore(self, model: Any, state: State) -> None:
-        if hasattr(model, "restore"):
-            return model.restore(state)
-        for name in self._learned(model):
-            load(model, name, state[name])
-
-    def _held(self, model: Any) -> dict[str, Any]:
-        """Return the kinds of the attributes that an object has, unless it has a state of its own."""
-        kinds = {} if hasattr(model, "restore") else self.kinds
-        return {name: kind for name, kind in kinds.items() if hasattr(model, name)}
-
-    def _learned(self, model: Any) -> list[str]:
-        return [name for name in self._held(model) if name not in self.names]
-
-    def check(self, model: Any) -> None:
-        """Raise ValueError if the object cannot be stored."""
-        for name, kind in self._held(model).items():
-            check(f"its {name.removeprefix('_')}", getattr(model, name), kind)
-        for rule in self.rules:
-            rule(model)
-
-    def converted(self, values: State, convert: Callable[..., Any], tensors: Tensors) -> State:
-        """Return parameters or a state, each value converted with the classes that it may have."""
-        inner = {name: getattr(kind, "each", kind) for name, kind in self.kinds.items()}
-        among = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
-        return {name: convert(v, tensors, among.get(name)) for name, v in values.items()}
-
-
-# The classes whose objects can be stored in some place, by name.
-Listed = dict[str, Part]
-
-
-def listed(*parts: Part) -> Listed:
-    return {part.model.__name__: part for part in parts}
-
-
-# Kernels can be wherever plain values can.
-KERNEL_CLASSES = (
-    kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
-)  # fmt: skip
-# The hash of a kernel fails if a name in it has none, which a forged one may not have.
-KERNELS = listed(*(Part(kernel, hash) for kernel in KERNEL_CLASSES))
-
-# The classifiers of this package, and the classes of `rivers` once one of them is needed.
-MODELS = listed(*(Part(row.model) for row in ALGORITHMS.values()))
-
-
-def part_named(name: str, among: Listed) -> Part | None:
-    if among is MODELS and name not in MODELS:
+def class_named(name: str) -> Any:
+    """Return the class with a name whose objects can be stored, or None."""
+    if name not in CLASSES:
         from river_budget.checkpoint import rivers
 
-        MODELS.update(rivers.CLASSES)
-    return among.get(name)
-
-
-def part_of(value: Any, among: Listed) -> Part:
-    """Return how an object is stored. Raises CheckpointError if its class is not listed."""
-    name = type(value).__name__
-    part = part_named(name, among)
-    if part is not None and part.model is type(value):
-        return part
-    ours = ["the classifiers of river_budget"] if among is MODELS else []
-    allowed = ", ".join(ours + [name for name in among if name not in ALGORITHMS])
-    is_code = isinstance(value, FuncTransformer | kernels.FunctionKernel)
-    reason = "its function is code" if is_code else f"only {allowed} can"
-    raise CheckpointError(f"{name} cannot be stored: {reason}")
-
-
-def check(name: str, value: Any, kind: Any) -> None:
-    """Raise ValueError, with a name, if a value is not of a kind; see `Part`."""
-    match kind:
-        case Each(each):
-            require(hasattr(value, "items"), f"{name} is not a dict")
-            for key, item in value.items():
-                check(f"{name}[{key!r}]", item, each)
-            return
-        case range():
-            is_valid = type(value) is int and value in kind
-        case dict():
-            is_valid = bool(part_of(value, kind))
-        case (least, most):
-            is_valid = isinstance(value, Real) and least <= value <= most
-        case type() | UnionType():
-            is_valid = isinstance(value, kind)
-        case _:
-            try:
-                is_valid = kind(value)
-            except Exception:  # whatever a condition raises
-                is_valid = False
-    if not is_valid:
-        raise ValueError(f"{name} cannot be {value!r:.100}")
+        CLASSES.update({kind.__name__: kind for kind in rivers.CLASSES})
+    return CLASSES.get(name)
 
 
 def outline(model: Any) -> str:
@@ -173,73 +81,122 @@ def outline(model: Any) -> str:
     return name if inner is None else f"{name}({outline(inner)})"
 
 
-def written(value: Any, tensors: Tensors, among: Listed | None = None) -> Any:
-    """Return a value, or objects of listed classes, as JSON that names arrays in `tensors`."""
+def written(value: Any, tensors: Tensors) -> Any:
+    """Return a value as JSON that names arrays in `tensors`."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)
-    if value is None or kind in (bool, str):
+    if kind in (NoneType, bool, float, str):
         return value
-    if isinstance(value, Mapping):
-        items = [(key, written(item, tensors, among)) for key, item in value.items()]
-        if all(isinstance(key, str) for key in value):
-            return {"state": dict(items)}
-        return {"dict": [[written(key, tensors), item] for key, item in items]}
-    if among is None and kind in (int, float):
-        if kind is int and abs(value) > LARGEST_INTEGER:
+    if kind is int:
+        if abs(value) > LARGEST_INTEGER:
             raise CheckpointError("an integer that is too large for a float cannot be stored")
         return value
-    if among is not None or isinstance(value, kernels.Kernel):
-        part = part_of(value, among or KERNELS)
-        try:
-            part.check(value)
-            parameters = part.converted(part.parameters(value), written, tensors)
-            state = part.converted(part.state(value), written, tensors)
-        except ValueError as error:
-            raise CheckpointError(f"{kind.__name__} cannot be stored: {error}") from None
-        return {"class": kind.__name__, "parameters": parameters, "state": state}
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {"state": {key: written(item, tensors) for key, item in value.items()}}
+        return {"dict": [written(list(pair), tensors) for pair in value.items()]}
     if kind in (list, tuple, set, frozenset, Category):
-        values = [written(item, tensors) for item in value]
+        items = [written(item, tensors) for item in value]
         if kind in (set, frozenset):
-            values.sort(key=json.dumps)  # so that equal models are equal bytes
-        return values if kind is list else {kind.__name__: values}
+            items.sort(key=json.dumps)  # so that equal models are equal bytes
+        return items if kind is list else {kind.__name__: items}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         name = f"{len(tensors)}"
         tensors[name] = np.array(value, order="C")
         return {"tensor": name}
-    raise CheckpointError(
-        f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a tuple"
-    )
+    if isinstance(value, type) and value in TYPES.values():
+        return {"type": value.__name__}
+    return written_object(value, tensors)
 
 
-def read(node: Any, tensors: Tensors, among: Listed | None = None) -> Any:
+def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
+    """Return an object of a listed class as JSON; raise CheckpointError for another one."""
+    kind = type(model)
+    if class_named(kind.__name__) is not kind:
+        others = ", ".join(name for name in CLASSES if name not in ALGORITHMS)
+        allowed = f"plain values, the classifiers of river_budget, {others}"
+        raise CheckpointError(f"{kind.__name__} cannot be stored: only {allowed} can")
+    given = {name: getattr(model, name) for name in _parameters(kind)}
+    if given.get("window_size") is not None:
+        raise CheckpointError(f"a {kind.__name__} with a window_size cannot be stored")
+    if given.get("desired_dist") is getattr(model, "_actual_dist", model):
+        given["desired_dist"] = None  # This sampler follows the labels that it counts.
+    parameters = _written_each(kind, given, tensors)
+    learned = model.state() if hasattr(model, "restore") else _learned(model)
+    if hasattr(model, "imputers"):
+        learned["stats"] = {name: getattr(s, "value", s) for name, s in model.stats.items()}
+    return {
+        "class": kind.__name__,
+        "parameters": parameters,
+        "state": _written_each(kind, learned, tensors),
+    }
+
+
+def _written_each(kind: type, values: State, tensors: Tensors) -> dict[str, Any]:
+    """Return what is written of an object of a class; an error has the path to what cannot be."""
+    nodes = {}
+    for name, value in values.items():
+        try:
+            nodes[name] = written(value, tensors)
+        except CheckpointError as error:
+            raise CheckpointError(f"{kind.__name__}.{name}: {error}") from None
+    return nodes
+
+
+def read(node: Any, tensors: Tensors) -> Any:
     """Return what was `written`. Raises ValueError or others if it does not fit together."""
     match node:
-        case {"class": name}:
-            part = part_named(name, among or KERNELS)
-            if part is None:
-                raise ValueError(f"an object of the class {name!r:.100} cannot be here")
-            parameters = part.converted(node["parameters"], read, tensors)
-            require(parameters.keys() == set(part.names), f"{name} lacks parameters")
-            model = part.model(**parameters)
-            part.restore(model, part.converted(node["state"], read, tensors))
-            part.check(model)
-            return model
+        case {"class": _}:
+            return read_object(node, tensors)
         case {"state": items}:
-            return {name: read(item, tensors, among) for name, item in items.items()}
-        case {"dict": items}:
-            return {read(key, tensors): read(item, tensors, among) for key, item in items}
-        case _ if among is not None and node is not None:
-            raise ValueError(f"{node!r:.100} is not an object")
-        case int():
-            require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
-            return node
-        case None | float() | str():
-            return node
-        case list():
-            return [read(item, tensors) for item in node]
+            return {name: read(item, tensors) for name, item in items.items()}
         case {"tensor": name}:
             return tensors[name]
-        case _:
+        case {"type": name}:
+            return TYPES[name]
+        case dict():
             ((kind, items),) = node.items()
             return CONTAINERS[kind](read(item, tensors) for item in items)
+        case list():
+            return [read(item, tensors) for item in node]
+    return node
+
+
+def read_object(node: Any, tensors: Tensors) -> Any:
+    """Return an object that was written. Raises ValueError or others if it is invalid."""
+    kind = class_named(node["class"])
+    require(kind, f"the class {node['class']!r:.100} is not known")
+    given, state = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
+    model = kind(*state.pop("stats", {}).items(), **given)
+    if hasattr(model, "restore"):
+        model.restore(state)
+    else:
+        require(state.keys() == _learned(model).keys(), f"{kind.__name__} has another state")
+        for name, value in state.items():
+            load(model, name, value)
+    hash(model)  # TypeError if a kernel has names that cannot be hashed.
+    return model
+
+
+@functools.cache
+def _parameters(kind: Any) -> list[str]:
+    """Return the names of a constructor's parameters, but not of one that takes any number."""
+    parameters = inspect.signature(kind).parameters.items()
+    return [
+        name for name, parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL
+    ]
+
+
+def _learned(model: Any) -> State:
+    """Return the attributes of an object of River that its constructor does not take.
+
+    A dict keeps the order of a set, which sums over features follow.
+    """
+    kind: Any = type(model)
+    derived = DERIVED.union(_parameters(kind))
+    return {
+        name: dict.fromkeys(held) if isinstance(held, set) else dumped(held)
+        for name, held in vars(model).items()
+        if name not in derived
+    }

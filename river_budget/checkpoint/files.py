@@ -15,8 +15,8 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
-from river_budget._state import require
-from river_budget.checkpoint.codec import MODELS, CheckpointError, Tensors, part_of, read, written
+from river_budget.checkpoint import codec
+from river_budget.checkpoint.codec import CheckpointError, Tensors
 from river_budget.checkpoint.disk import write
 
 # The names of the text, in the metadata, and of the digest of all else, among the tensors.
@@ -69,13 +69,12 @@ def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
 def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     """Return a model as bytes; see `save`."""
     tensors: Tensors = {}
-    part_of(model, MODELS)
     try:
-        stored = written(model, tensors, MODELS)
+        stored = codec.written_object(model, tensors)
+        kept = codec.written(dict(extra or {}), tensors)
+        text = json.dumps({"version": VERSION, "model": stored, "extra": kept})
     except RecursionError:
         raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
-    content = {"version": VERSION, "model": stored, "extra": written(dict(extra or {}), tensors)}
-    text = json.dumps(content)
     try:
         return write_tensors(tensors | {DIGEST: _digest(text, tensors)}, {FORMAT: text})
     except SafetensorError as error:
@@ -107,8 +106,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
             )
         if not np.array_equal(tensors.pop(DIGEST), _digest(text, tensors)):
             raise CheckpointError("this checkpoint has changed since it was written")
-        require("class" in content["model"], "there is none")
-        return read(content["model"], tensors, MODELS), read(content["extra"], tensors)
+        return codec.read_object(content["model"], tensors), codec.read(content["extra"], tensors)
     except CheckpointError:
         raise
     except Exception as error:

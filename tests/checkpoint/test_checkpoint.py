@@ -39,13 +39,6 @@ def trained(model, rows=ROWS[:100]):
     return model
 
 
-def overflowing_scaler():
-    scaler = preprocessing.StandardScaler()
-    for value in (1e200, -1e200):
-        scaler.learn_one({"a": value})
-    return scaler
-
-
 def go_on_alike(model, other, rows=ROWS[100:]):
     for x, y in rows:
         assert model.decision_function_one(x) == other.decision_function_one(x)
@@ -179,18 +172,20 @@ def test_a_loaded_model_learns_further_labels_of_any_kind(labels):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (overflowing_scaler() | rb.Forgetron(), r"StandardScaler.*vars\['a'\] cannot be inf"),
-        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is not a number"),
-        (trained(rb.Forgetron(), [({}, "a"), ({}, "b"), ({}, b"c")]), "b'c' cannot be stored"),
+        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "Answer cannot be stored"),
+        (
+            trained(rb.Forgetron(), [({}, "a"), ({}, "b"), ({}, b"c")]),
+            "Forgetron.labels: bytes cannot",
+        ),
         (linear_model.PAClassifier(), "PAClassifier cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
-        (rb.Forgetron(rb.FunctionKernel(max)), "function is code"),
+        (rb.Forgetron(rb.FunctionKernel(max)), "Forgetron.kernel: FunctionKernel cannot be stored"),
         (
             trained(rb.Forgetron(), [({frozenset("a"): 1.0, b"b": 1.0}, True)]),
-            "b'b' cannot be stored: a bytes is not a number",
+            "bytes cannot be stored: only plain values, the classifiers of river_budget, RBF, .* can",
         ),
-        (trained(rb.Forgetron(), [({}, Place(1, 2)), ({}, "b")]), "a Place is not a number"),
-        (trained(rb.Forgetron(), [({Place(1, 2): 1.0}, True)]), "a Place is not a number"),
+        (trained(rb.Forgetron(), [({}, Place(1, 2)), ({}, "b")]), "Place cannot be stored"),
+        (trained(rb.Forgetron(), [({Place(1, 2): 1.0}, True)]), "Place cannot be stored"),
     ],
     ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
@@ -287,7 +282,7 @@ def test_a_checkpointer_refuses_at_once(path):
         checkpoint.Checkpointer(rb.Forgetron(), path, every=0)
     with pytest.raises(ValueError, match="keep"):
         checkpoint.Checkpointer(rb.Forgetron(), path, keep=0)
-    with pytest.raises(CheckpointError, match="function"):
+    with pytest.raises(CheckpointError, match="FunctionKernel"):
         checkpoint.Checkpointer(rb.Forgetron(rb.FunctionKernel(max)), path)
 
 

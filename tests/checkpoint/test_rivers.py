@@ -12,7 +12,6 @@ from pipelines import PIPELINES, forgetron, logistic, numbers, rows
 from river import (
     compose,
     feature_extraction,
-    imblearn,
     linear_model,
     multiclass,
     optim,
@@ -110,19 +109,14 @@ def shout(text):
 REFUSED = {
     "MinMaxScaler.*window_size": preprocessing.MinMaxScaler(window_size=5) | forgetron(),
     "StandardScaler.*window_size": preprocessing.StandardScaler(window_size=5) | forgetron(),
-    "StatImputer cannot be stored: Max cannot be stored: only Mean, Mode,": preprocessing.StatImputer(
-        ("u", stats.Max())
+    "StatImputer.stats: Quantile cannot be stored": preprocessing.StatImputer(
+        ("u", stats.Quantile())
     )
     | forgetron(),
-    "RobustScaler cannot be stored: only the classifiers of river_budget, Standard": preprocessing.RobustScaler()
+    "Pipeline.steps: RobustScaler cannot be stored: only .* StandardScaler, ": preprocessing.RobustScaler()
     | forgetron(),
     "BagOfWords.*tokenizer": feature_extraction.BagOfWords(on="t", tokenizer=str.split)
     | forgetron(),
-    "BagOfWords.*its tokenizer_pattern cannot be": feature_extraction.BagOfWords(
-        on="t", tokenizer_pattern="("
-    )
-    | forgetron(),
-    "Normalizer.*its order cannot be": preprocessing.Normalizer(10**400) | forgetron(),
     "TFIDF.*preprocessor": feature_extraction.TFIDF(on="t", preprocessor=shout) | forgetron(),
     "LogisticRegression.*Adam": linear_model.LogisticRegression(optimizer=optim.Adam()),
     "LogisticRegression.*InverseScaling": linear_model.LogisticRegression(
@@ -134,19 +128,12 @@ REFUSED = {
     ),
     "OneVsOneClassifier cannot be stored": multiclass.OneVsOneClassifier(forgetron()),
     "PAClassifier cannot be stored": multiclass.OneVsRestClassifier(linear_model.PAClassifier()),
-    "FuncTransformer cannot be stored: its function is code": compose.FuncTransformer(dict)
-    + numbers()
-    | forgetron(),
-    "SelectType.*the types bool, .*bytearray": compose.SelectType(bytearray) | forgetron(),
+    "FuncTransformer cannot be stored": compose.FuncTransformer(dict) + numbers() | forgetron(),
+    "SelectType.types: type cannot be stored": compose.SelectType(bytearray) | forgetron(),
     "TargetStandardScaler cannot be stored": preprocessing.TargetStandardScaler(
         linear_model.LinearRegression()
     ),
-    "RandomSampler cannot be stored: its desired_dist\\[True\\] cannot be inf": imblearn.RandomSampler(
-        forgetron(), {False: 0.5, True: float("inf")}
-    ),
-    "Agg.*Kurtosis cannot be stored: only Mean, ": feature_extraction.Agg(
-        "u", "c", stats.Kurtosis()
-    )
+    "Agg.how: Kurtosis cannot be stored": feature_extraction.Agg("u", "c", stats.Kurtosis())
     | forgetron(),
 }
 
@@ -155,37 +142,6 @@ REFUSED = {
 def test_a_checkpointer_names_at_once_what_it_cannot_store(message, tmp_path):
     with pytest.raises(CheckpointError, match=message):
         checkpoint.Checkpointer(REFUSED[message], tmp_path / "model")
-
-
-def test_weights_that_are_not_finite_are_named():
-    model = linear_model.LogisticRegression()
-    model.learn_one({"a": float("inf")}, True)
-    with pytest.raises(CheckpointError, match=r"LogisticRegression.*weights\['a'\] cannot be nan"):
-        checkpoint.dumps(model)
-
-
-MISPLACED = {
-    "the name of a feature": feature_extraction.TFIDF(on=stats.Mean()) | forgetron(),
-    "a feature with a constant": preprocessing.StatImputer((stats.Mean(), 0.5)) | forgetron(),
-    "a budget": numbers() | preprocessing.FeatureHasher(n_features=stats.Mean()),
-}
-
-
-@pytest.mark.parametrize("model", MISPLACED.values(), ids=MISPLACED)
-def test_objects_are_stored_only_where_they_belong(model):
-    with pytest.raises(CheckpointError, match=r"a Mean is not a number|cannot be Mean"):
-        checkpoint.dumps(model)
-
-
-def test_objects_are_neither_labels_nor_extra_values():
-    model = forgetron()
-    with pytest.raises(CheckpointError, match="a Pipeline is not a number"):
-        checkpoint.dumps(model, {"scaler": numbers() | preprocessing.StandardScaler()})
-    with pytest.raises(CheckpointError, match="Mean cannot be stored"):
-        checkpoint.dumps(stats.Mean())
-    model.learn_one({"u": 1.0}, compose.Select("a"))
-    with pytest.raises(CheckpointError, match="a Select is not a number"):
-        checkpoint.dumps(model)
 
 
 def test_a_statistic_that_has_learned_is_kept():
