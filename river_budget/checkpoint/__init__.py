@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .codec import CheckpointError, outline
-from .files import Checkpointer, dumps, load, loads, restore, restores, save
+from .codec import outline
+from .files import Checkpointer, CheckpointError, dumps, load, loads, restore, restores, save
 
 __all__ = [
     "CheckpointError", "Checkpointer", "dumps", "load", "loads", "outline", "restore", "restores", "save",

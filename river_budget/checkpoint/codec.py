@@ -56,10 +56,6 @@ DERIVED = {
 }  # fmt: skip
 
 
-class CheckpointError(ValueError):
-    """A checkpoint is invalid, or a model cannot be stored."""
-
-
 def class_named(name: str) -> Any:
     """Return the class with a name whose objects can be stored, or None."""
     if name not in CLASSES:
@@ -82,16 +78,12 @@ def outline(model: Any) -> str:
 
 
 def written(value: Any, tensors: Tensors) -> Any:
-    """Return a value as JSON that names arrays in `tensors`."""
+    """Return a value as JSON that names arrays in `tensors`. Raises ValueError if it cannot be stored."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)
-    if kind in (NoneType, bool, float, str):
-        return value
-    if kind is int:
-        if abs(value) > LARGEST_INTEGER:
-            raise CheckpointError("an integer that is too large for a float cannot be stored")
-        return value
+    if kind in (NoneType, bool, int, float, str):
+        return _bounded(value)
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
             return {"state": {key: written(item, tensors) for key, item in value.items()}}
@@ -111,15 +103,15 @@ def written(value: Any, tensors: Tensors) -> Any:
 
 
 def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
-    """Return an object of a listed class as JSON; raise CheckpointError for another one."""
+    """Return an object as JSON. Raises ValueError if it, or a part of it, is of no listed class."""
     kind = type(model)
     if class_named(kind.__name__) is not kind:
         others = ", ".join(name for name in CLASSES if name not in ALGORITHMS)
         allowed = f"plain values, the classifiers of river_budget, {others}"
-        raise CheckpointError(f"{kind.__name__} cannot be stored: only {allowed} can")
+        raise ValueError(f"{kind.__name__} cannot be stored: only {allowed} can")
     given = {name: getattr(model, name) for name in _parameters(kind)}
-    if given.get("window_size") is not None:
-        raise CheckpointError(f"a {kind.__name__} with a window_size cannot be stored")
+    has_window = given.get("window_size") is not None
+    require(not has_window, f"{kind.__name__} cannot be stored: it has a window_size")
     if given.get("desired_dist") is getattr(model, "_actual_dist", model):
         given["desired_dist"] = None  # This sampler follows the labels that it counts.
     parameters = _written_each(kind, given, tensors)
@@ -139,8 +131,8 @@ def _written_each(kind: type, values: State, tensors: Tensors) -> dict[str, Any]
     for name, value in values.items():
         try:
             nodes[name] = written(value, tensors)
-        except CheckpointError as error:
-            raise CheckpointError(f"{kind.__name__}.{name}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{kind.__name__}.{name}: {error}") from None
     return nodes
 
 
@@ -160,7 +152,7 @@ def read(node: Any, tensors: Tensors) -> Any:
             return CONTAINERS[kind](read(item, tensors) for item in items)
         case list():
             return [read(item, tensors) for item in node]
-    return node
+    return _bounded(node)
 
 
 def read_object(node: Any, tensors: Tensors) -> Any:
@@ -177,6 +169,12 @@ def read_object(node: Any, tensors: Tensors) -> Any:
             load(model, name, value)
     hash(model)  # TypeError if a kernel has names that cannot be hashed.
     return model
+
+
+def _bounded(value: Any) -> Any:
+    is_valid = not isinstance(value, int) or abs(value) <= LARGEST_INTEGER
+    require(is_valid, "an integer that is too large for a float cannot be stored")
+    return value
 
 
 @functools.cache

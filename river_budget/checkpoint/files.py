@@ -16,12 +16,16 @@ from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
 from river_budget.checkpoint import codec
-from river_budget.checkpoint.codec import CheckpointError, Tensors
+from river_budget.checkpoint.codec import Tensors
 from river_budget.checkpoint.disk import write
 
 # The names of the text, in the metadata, and of the digest of all else, among the tensors.
 FORMAT, DIGEST = "river_budget checkpoint", "sha256"
 VERSION = 12
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is invalid, or a model cannot be stored."""
 
 
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
@@ -75,6 +79,8 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         text = json.dumps({"version": VERSION, "model": stored, "extra": kept})
     except RecursionError:
         raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
     try:
         return write_tensors(tensors | {DIGEST: _digest(text, tensors)}, {FORMAT: text})
     except SafetensorError as error:

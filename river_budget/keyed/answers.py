@@ -11,10 +11,10 @@ from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
-from river_budget._features import is_array, is_unknown, shortened
+from river_budget._features import is_array, is_unknown
 from river_budget.base import innermost_of
 from river_budget.base.labels import is_class
-from river_budget.checkpoint.codec import CheckpointError, written
+from river_budget.checkpoint.codec import written
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 
 # Errors of River's transformers for features that they cannot take.
@@ -111,7 +111,7 @@ def check_label(model: Any, y: Any) -> None:
             f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
             "no others: use multiclass.OneVsRestClassifier"
         )
-    check_stored("the label is", y)
+    check_stored("the label", y)
 
 
 def stored(x: Any) -> dict[Any, Any]:
@@ -124,16 +124,16 @@ def stored(x: Any) -> dict[Any, Any]:
             kept[name] = copy.copy(value)
         else:
             kept[name] = None if is_unknown(value) else float(value)
-    check_stored("the features are", kept)
+    check_stored("the features", kept)
     return kept
 
 
 def check_stored(what: str, value: Any) -> None:
-    """Raise ValueError if no checkpoint can store a value; `what` begins the message."""
+    """Raise ValueError, which says what the value is, if no checkpoint can store it."""
     try:
         written(value, {})
-    except CheckpointError as error:
-        raise ValueError(shortened(f"{what} {value!r}: {error}")) from None
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
 
 
 def _is_text(value: Any) -> bool:

@@ -281,5 +281,5 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
     if y is not None:
         raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
     check_given(x)
-    check_stored("the arms are", arms)
+    check_stored("the arms", arms)
     return None, policy.decide(arms, stored(x), seq).arm

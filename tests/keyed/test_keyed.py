@@ -288,7 +288,7 @@ def test_a_label_that_cannot_be_stored_is_refused_for_its_own_event(label, facto
     cache.advance(Event("a", 1, {"u": 1.0}))
     before = content(learner.serialize(cache._model("a")))
     for event in (Event("a", 2, {"u": 1.0}, label), Event("a", 1, None, label)):
-        with pytest.raises(ValueError, match=r"label is .*cannot be stored"):
+        with pytest.raises(ValueError, match=r"the label: .*cannot be stored"):
             cache.advance(event)
     assert content(learner.serialize(cache._model("a"))) == before
     cache.advance(Event("a", 2, {"u": 1.0}, "x"))
