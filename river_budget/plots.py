@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cycler import cycler
 from matplotlib import colormaps, rcParams
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
+from matplotlib.rcsetup import cycler
 
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError

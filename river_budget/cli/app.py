@@ -64,6 +64,8 @@ def main() -> None:
         sys.exit(status)
     except UsageError as error:
         _fail(error.format_message())
+    except ModuleNotFoundError as error:
+        _fail(f"{error}: pip install {str(error.name).partition('.')[0]}")
     except BrokenPipeError:  # Nobody reads on.
         _end(1)
     except (CommandError, ValueError, OSError) as error:

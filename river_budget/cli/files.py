@@ -7,6 +7,7 @@ import contextlib
 import csv
 import enum
 import gzip
+import hashlib
 import importlib
 import io
 import itertools
@@ -19,21 +20,17 @@ from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from typing import IO, Any, NamedTuple
 
+from river_budget._state import require
 from river_budget.cli.app import CommandError, counted, notes
 
 # What says that there is no value, and no label; so does the number NaN.
 MISSING = ("", "NA", "NaN", "null", None)
 
-INFINITE = (math.inf, -math.inf)
-
-# Texts that are refused, as each would be a category of its own, and what to do: dates, and numbers
-# as several languages write them.
-REFUSED = {
-    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?": (
-        "is a date: give --ignore {}, or convert it to numbers"
-    ),
-    r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
-}
+# Dates, and numbers with decimal commas: each would be a category of its own.
+REFUSED = re.compile(
+    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
+    r"|[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+"
+)
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -41,10 +38,8 @@ DELIMITERS = ",;\t|"
 # So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
 N_FIRST = 1000
 
-# How files begin; the last are those of zip, bzip2, xz and zstd.
+# How files begin.
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
-PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
-
 
 # How lines are written: csv, libsvm or jsonl.
 Format = enum.StrEnum("Format", ["CSV", "LIBSVM", "JSONL"])
@@ -71,35 +66,57 @@ class Columns(NamedTuple):
     has_texts: dict[str, bool] | None = None  # which columns of csv have texts: none is known
 
 
+class Lines:
+    """Lines, with the number `n` of those that were read, and digests of the first 1, 2, 4, 8, ..."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.n = 0
+        self.digests: list[str] = []
+        self._lines = lines
+        self._hash = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            # The last line of a file may still lack its end.
+            self._hash.update(line.rstrip("\r\n").encode() + b"\n")
+            self.n += 1
+            if self.n.bit_count() == 1:
+                self.digests.append(self._hash.hexdigest())
+            yield line
+
+    def place(self, name: str) -> dict[str, Any]:
+        """Return where reading stands in the input of that name; other input differs early."""
+        digests = [*self.digests, self._hash.hexdigest()]
+        return {"name": name, "n_lines": self.n, "digests": digests}
+
+
 @contextlib.contextmanager
 def opened(
     file: str, columns: Columns, encoding: str = "utf-8-sig"
-) -> Iterator[tuple[Reader, Iterator[str]]]:
+) -> Iterator[tuple[Reader, Lines]]:
     """Open a file, or standard input, which is -, and yield a reader for its format and all its lines.
 
-    Rows of parquet become lines of JSON. Bytes that are no text come as surrogates, so that they are one
-    bad line only. An error names the file, also one that comes later.
+    Rows of parquet become lines of JSON. Bytes that are no text are read as escapes, such as \\xff.
+    An error names the file, also one that comes later.
     """
     with blaming(file), contextlib.ExitStack() as stack:
         if file == "-" and sys.stdin is None:
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
         magic, is_whole = data.peek(4), data.seekable()
-        if magic.startswith(PACKED):
-            raise ValueError("compressed by another program than gzip: unpack it first")
         if magic.startswith(PARQUET):
             header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
         else:
             data = gzip.GzipFile(fileobj=data) if magic.startswith(GZIP) else data
             try:
-                text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
+                text = io.TextIOWrapper(data, encoding, "backslashreplace", newline="")
             except LookupError as error:  # The encoding is unknown.
                 raise ValueError(error) from None
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
-        form = Format.JSONL if header else _format_of(file, "".join(first), columns.target)
+        form = _format_of("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
-        yield Reader(form, columns, first, header), itertools.chain(first, lines)
+        yield Reader(form, columns, first, header), Lines(itertools.chain(first, lines))
 
 
 @contextlib.contextmanager
@@ -113,11 +130,8 @@ def blaming(file: str) -> Iterator[None]:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
-def _format_of(name: str, line: str, target: str | None) -> Format:
-    """Return the format that a name or the first line tells: libsvm has no name for a target."""
-    for form in Format:
-        if name.removesuffix(".gz").endswith(f".{form}"):
-            return form
+def _format_of(line: str, target: str | None) -> Format:
+    """Return the format that the first line tells: libsvm has no name for a target."""
     if line.lstrip().startswith("{"):
         return Format.JSONL
     label, *pairs = line.partition("#")[0].split() or ["0"]
@@ -127,13 +141,8 @@ def _format_of(name: str, line: str, target: str | None) -> Format:
 
 def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
     """Return the columns, and the rows as lines of JSON."""
-    try:
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ModuleNotFoundError:
-        raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
-    table = parquet.ParquetFile(data)
-    if not table.metadata.num_rows:
-        raise ValueError("the table has no rows")
+    table = importlib.import_module("pyarrow.parquet").ParquetFile(data)
+    require(table.metadata.num_rows, "the table has no rows")
     rows = itertools.chain.from_iterable(batch.to_pylist() for batch in table.iter_batches())
     written = json.JSONEncoder(default=lambda v: float(v) if isinstance(v, Decimal) else str(v))
     return table.schema_arrow.names, (written.encode(row) + "\n" for row in rows)
@@ -143,40 +152,34 @@ class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
     A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
-    first cells are texts. Its own `columns` say what each is, and `no_labels` whether there is no target.
+    first cells are texts; `has_texts` says so of each column.
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:
-        self.form = form
-        self.columns = columns
-        self.header = header
+        self._form = form
+        self._columns = columns
         self._is_csv = form == Format.CSV
-        self._target = None if form == Format.LIBSVM else columns.target
-        try:
-            if self._is_csv:
-                # What the header has most of outside of quotes.
-                unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
-                self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
-                self.header = header = [_decoded(name) for name in next(self._csv(first), [])]
-                if len(header) == 1 and not columns.delimiter and re.search(r"\W", header[0]):
-                    raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
-            for name, n in collections.Counter(header).items():
-                if n > 1:
-                    raise ValueError(f"the header has the column {name!r} twice")
-            if absent := self._absent(*(columns.features or ()), *(columns.ignored or ())):
-                raise ValueError(absent)
-        except (csv.Error, ValueError) as error:
-            raise ValueError(f"line 1: {error}" if self._is_csv else str(error)) from None
-        self.no_labels = "" if columns.target is None else self._absent(columns.target)
-        self._has_texts: dict[str, bool] | None = None
-        rows = list(self._read(first))
+        if self._is_csv:
+            # What the header has most of outside of quotes.
+            unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
+            self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
+            header = next(self._csv(first), [])
+            if len(header) == 1 and not columns.delimiter and re.search(r"\W", header[0]):
+                raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
+        self._header = header
+        for name, n in collections.Counter(header).items():
+            require(n == 1, f"the header has the column {name!r} twice")
+        absent = self._absent(columns.features or ())
+        require(not absent, absent)
+        self._no_labels = "" if columns.target is None else self._absent([columns.target])
+        self.has_texts: dict[str, bool] | None = None
+        rows = [*self._read(Lines(first))]
         cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
         n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
         n_cells, known = collections.Counter(name for name, _ in cells), columns.has_texts or {}
         kinds = {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
         if self._is_csv:
-            self._has_texts = known | kinds
-            self.columns = columns._replace(has_texts=self._has_texts)
+            self.has_texts = known | kinds
         n = sum(kinds.values())
         found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
         if labels := {str(row.label) for row in rows if row.label is not None}:
@@ -186,98 +189,95 @@ class Reader:
 
     def require_labels(self) -> None:
         """Raise ValueError if no row can have a label."""
-        if self.form != Format.LIBSVM and self.columns.target is None:
-            raise ValueError(f"{self.form} needs --target, the name of the label")
-        if self.no_labels:
-            raise ValueError(self.no_labels)
+        has_name = self._form == Format.LIBSVM or self._columns.target is not None
+        require(has_name, f"{self._form} needs --target, the name of the label")
+        require(not self._no_labels, self._no_labels)
 
-    def rows(self, lines: Iterable[str]) -> Iterator[Row]:
+    def rows(self, lines: Lines) -> Iterator[Row]:
         """Return the rows of all lines, which are read one by one, and say what is taken as what."""
         if self._found:
             notes.info(self._found)
-        if self.no_labels:
-            notes.info(f"{self.no_labels}: no line has a label")
+        if self._no_labels:
+            notes.info(f"{self._no_labels}: no line has a label")
         return self._read(lines)
 
-    def _absent(self, *names: str) -> str:
+    def _absent(self, names: Iterable[str]) -> str:
         """Return an error about the first name that the header, if there is one, lacks, or nothing."""
-        lacking = [name for name in names if self.header and name not in self.header]
-        return f"no column {lacking[0]!r}, only {', '.join(self.header)}" if lacking else ""
+        lacking = [name for name in names if self._header and name not in self._header]
+        return f"no column {lacking[0]!r}, only {', '.join(self._header)}" if lacking else ""
 
-    def _csv(self, lines: Iterable[str]) -> Any:
+    def _csv(self, lines: Iterable[str]) -> Iterator[list[str]]:
         return csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
 
-    def _read(self, lines: Iterable[str]) -> Iterator[Row]:
-        items: Any = self._csv(lines) if self._is_csv else iter(lines)
+    def _read(self, lines: Lines) -> Iterator[Row]:
+        items: Iterator[Any]
         if self._is_csv:
+            items = self._csv(lines)
             next(items, None)
-        for n in itertools.count(1):
+        else:
+            end = "#" if self._form == Format.LIBSVM else "\n"
+            items = (line.partition(end)[0].strip() for line in lines)
+        while True:
             try:
-                item = next(items)
-            except StopIteration:
+                for item in items:
+                    if item:  # An empty line is none.
+                        yield self._row(lines.n, item)
                 return
             except csv.Error as error:
-                yield Row(items.line_num, {}, None, {}, str(error))
-                continue
-            if self.form == Format.LIBSVM:
-                item = item.partition("#")[0]
-            if item if self._is_csv else item.strip():  # An empty line is none.
-                yield self._row(items.line_num if self._is_csv else n, item)
+                yield Row(lines.n, {}, None, {}, str(error))
 
     def _row(self, n: int, item: Any) -> Row:
-        features, ignored = self.columns.features, self.columns.ignored or ()
+        features, ignored = self._columns.features, self._columns.ignored or ()
         try:
-            if self._is_csv:
-                width = len(self.header)
-                if len(item) != width:
-                    raise ValueError(f"the header has {width} columns, this line {len(item)}")
-                cells: dict[Any, Any] = dict(zip(self.header, map(_decoded, item), strict=True))
-            else:
-                cells = _json(item) if self.form == Format.JSONL else _libsvm(item)
-            label = cells.pop(self._target, "")
-            label = _known(_class(label) if self._is_csv else label)
-            if label in INFINITE:
-                raise ValueError(f"the label is {label}: expected a class")
-            others = {name: cells.pop(name, None) for name in self.columns.others}
+            cells = self._cells(item)
+            label = cells.pop(self._columns.target, "")
+            others = {name: cells.pop(name, None) for name in self._columns.others}
             x = {
                 name: self._value(name, cell)
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
-            return Row(n, x, label, others)
+            return Row(n, x, _known(_class(label) if self._is_csv else label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
+
+    def _cells(self, item: Any) -> dict[Any, Any]:
+        if not self._is_csv:
+            return _json(item) if self._form == Format.JSONL else _libsvm(item)
+        n, n_cells = len(self._header), len(item)
+        require(n == n_cells, f"the header has {n} columns, this line {n_cells}")
+        return dict(zip(self._header, item, strict=True))
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
         value = _known(parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
-        for pattern, advice in REFUSED.items():
-            if is_text and re.fullmatch(pattern, value):
-                raise ValueError(f"{value!r} in column {name!r} {advice.format(name)}")
-        if value is None or self._has_texts is None:
+        if is_text and REFUSED.fullmatch(value):
+            raise ValueError(
+                f"{value!r} in column {name!r} is a date or has a decimal comma: give --ignore {name}, "
+                "or convert it to a number"
+            )
+        if value is None or self.has_texts is None:
             return value
-        if self._has_texts.setdefault(name, is_text):
+        if self.has_texts.setdefault(name, is_text):
             return cell
-        if is_text:
-            raise ValueError(f"{cell!r} in column {name!r} is not a number")
+        require(not is_text, f"{cell!r} in column {name!r} is not a number")
         return value
 
 
 def _json(line: str) -> dict[Any, Any]:
     try:
-        row = json.loads(_decoded(line))
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
-    if not isinstance(row, dict):
-        raise ValueError("not a JSON object")
+    require(isinstance(row, dict), "not a JSON object")
     return row
 
 
 def _libsvm(line: str) -> dict[Any, Any]:
     """Return the features, and the label, whose name is None."""
     try:
-        label, *pairs = _decoded(line).split()
+        label, *pairs = line.split()
         cells = {name: parsed(value) for name, value in (pair.rsplit(":", 1) for pair in pairs)}
         if len(cells) < len(pairs) or any(isinstance(v, str | bool) for v in cells.values()):
             raise ValueError
@@ -285,13 +285,6 @@ def _libsvm(line: str) -> dict[Any, Any]:
     except ValueError:
         error = "not 'label name:value name:value ...', with each name once"
         raise ValueError(error) from None
-
-
-def _decoded(text: str) -> str:
-    """Return a text; raise ValueError if bytes of it were none."""
-    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
-        raise ValueError("not text in the encoding that --encoding tells")
-    return text
 
 
 def parsed(text: str) -> Any:
@@ -306,8 +299,8 @@ def parsed(text: str) -> Any:
 def _class(text: str) -> Any:
     """Return the label that a text is: a finite number only if it is written as Python would."""
     value = parsed(text)
-    is_plain = str(value) == text.strip().removeprefix("+") and value not in INFINITE
-    return value if is_plain or value != value else text
+    is_plain = str(value) == text.strip().removeprefix("+")
+    return value if is_plain and value not in (math.inf, -math.inf) else text
 
 
 def _known(value: Any) -> Any:

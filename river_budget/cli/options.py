@@ -46,10 +46,8 @@ def writable(path: Path | None) -> Path | None:
 
 def _picture(path: Path | None) -> Path | None:
     if path is not None:
-        try:
-            from river_budget import plots
-        except ModuleNotFoundError:
-            raise CommandError("--plot needs matplotlib: pip install matplotlib") from None
+        from river_budget import plots  # needs matplotlib
+
         if path.suffix.removeprefix(".") not in plots.FORMATS:
             raise CommandError(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
     return writable(path)

@@ -96,7 +96,7 @@ def test_parquet_has_the_same_columns(run, tmp_path):
     assert (code, "2 numbers, 2 categories" in err) == (0, True)
     assert [answer["prediction"] for answer in answers_of(out)] == predictions(ROWS)
     code, _, err = run(LEARN[0], path, *LEARN[1:])
-    assert (code, "'2026-11-01' in column 'when' is a date: give --ignore when" in err) == (2, True)
+    assert (code, "'2026-11-01' in column 'when' is a date" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_dates_are_refused(run, stdin, day, form):
     stdin(f'a,d,label\n1,"{day}",0\n' if form == "csv" else f'{{"a":1,"d":"{day}","label":0}}\n')
     code, out, err = run(*LEARN)
     assert (code, out) == (2, "")
-    message = f"{day!r} in column 'd' is a date: give --ignore d, or convert it to numbers"
+    message = f"{day!r} in column 'd' is a date or has a decimal comma: give --ignore d, or convert"
     assert message in err
 
 
@@ -208,7 +208,7 @@ def test_decimal_commas_are_refused(run, stdin, number):
     stdin(f"a;b;label\n1;{number};0\n")
     code, out, err = run(*LEARN)
     assert (code, out) == (2, "")
-    assert f"{number!r} in column 'b' has a decimal comma: write a point, or give --ignore b" in err
+    assert f"{number!r} in column 'b' is a date or has a decimal comma: give --ignore b" in err
 
 
 @pytest.mark.parametrize(
@@ -236,11 +236,12 @@ def test_a_column_that_begins_late_is_what_its_first_cell_is(run, stdin):
 
 
 def test_columns_that_there_are_not(run, stdin):
-    for option in ("--ignore", "--features"):
-        stdin("a,b,label\n1,2,0\n")
-        code, _, err = run(*LEARN, option, "a,c")
-        assert (code, err.count("\n")) == (2, 1)
-        assert "no column 'c', only a, b, label" in err
+    stdin("a,b,label\n1,2,0\n")
+    code, _, err = run(*LEARN, "--features", "a,c")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no column 'c', only a, b, label" in err
+    stdin("a,b,label\n1,2,0\n")
+    assert run(*LEARN, "--ignore", "a,c")[0] == 0
 
 
 def test_names_with_commas(run, stdin):

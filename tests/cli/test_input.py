@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 import sys
 
@@ -50,11 +48,8 @@ def test_a_pipe_is_unpacked(run, monkeypatch, expected):
     [
         (gzip.compress(CSV.encode())[:60], "Compressed file ended"),
         (gzip.compress(CSV.encode())[:15] + 40 * b"?", "while decompressing"),
-        (b"PK\x03\x04 and so on", "compressed by another program than gzip"),
-        (bz2.compress(CSV.encode()), "compressed by another program than gzip"),
-        (lzma.compress(CSV.encode()), "compressed by another program than gzip"),
     ],
-    ids=["cut off", "damaged", "zip", "bzip2", "xz"],
+    ids=["cut off", "damaged"],
 )
 def test_what_cannot_be_unpacked(run, stdin, data, message):
     stdin(data)
@@ -142,7 +137,6 @@ def test_parquet_without_rows(run, tmp_path):
     [
         ("uvy", ["--target", "z"], "no column 'z', only u, v, y"),
         ("uvy", ["--target", "y", "--features", "u,w"], "no column 'w', only u, v, y"),
-        ("uvy", ["--target", "y", "--ignore", "w"], "no column 'w', only u, v, y"),
         ("uuy", ["--target", "y"], "the header has the column 'u' twice"),
     ],
 )
@@ -185,7 +179,7 @@ def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
     stdin(b"PAR1 and so on")
     code, _, err = run("learn", *OPTIONS)
     assert (code, err.count("\n")) == (2, 1)
-    assert "parquet needs pyarrow: pip install pyarrow" in err
+    assert err.endswith(": pip install pyarrow\n")
 
 
 def test_the_version(run):

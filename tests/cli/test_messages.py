@@ -21,7 +21,7 @@ def test_a_name_that_the_header_has_twice(run, stdin, command, header):
     stdin(f"{header}\n1,2,3,0\n")
     code, out, err = run(*command, *STOPTRON, "--on-error", "skip")
     assert (code, out) == (2, "")
-    assert err == "river-budget: standard input: line 1: the header has the column 'u' twice\n"
+    assert err == "river-budget: standard input: the header has the column 'u' twice\n"
 
 
 def test_a_stream_with_a_name_twice(run, tmp_path):
@@ -77,7 +77,10 @@ def test_a_field_that_is_too_large_names_its_line(run, stdin, tmp_path):
     _, _, err = run("compare", path, "--target", "y")
     assert "line 3: field larger than field limit" in err
     stdin(f"{200_000 * 'x'},y\n1,0\n")
-    assert "line 1: field larger than field limit" in run("learn", "--target", "y", *STOPTRON)[2]
+    assert (
+        "standard input: field larger than field limit"
+        in run("learn", "--target", "y", *STOPTRON)[2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,8 +129,7 @@ def test_pictures_without_matplotlib_name_the_extra(tmp_path, command):
         capture_output=True, text=True,
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (2, "")
-    expected = "river-budget: --plot needs matplotlib: pip install matplotlib\n"
-    assert ended.stderr == expected
+    assert ended.stderr.endswith(": pip install matplotlib\n")
 
 
 @pytest.mark.parametrize("command", ["compare", "certify"])
@@ -148,7 +150,7 @@ def test_columns_that_nothing_known_separates(run, tmp_path, command):
     arguments = [first, path, "--target", "y"] if first == "compare" else [first, path]
     code, out, err = run(*arguments, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "line 1: the header is one column, 'key:v:y': give --delimiter" in err
+    assert "the header is one column, 'key:v:y': give --delimiter" in err
     assert run(*arguments, *options, "--delimiter", ":")[0] == 0
 
 

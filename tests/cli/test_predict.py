@@ -77,8 +77,6 @@ def test_what_was_ignored_may_be_absent_later(run, tmp_path):
     for each in (later, data):
         assert run("learn", each, *kept)[0] == 0
     assert set(checkpoint.load(path).support_vectors[0]) == {"u", "v"}
-    code, _, err = run("predict", "--model-file", path, later, "--ignore", "id")
-    assert (code, "no column 'id', only u, v, y" in err) == (2, True)
 
 
 def test_a_model_of_many_labels_predicts(run, tmp_path):
