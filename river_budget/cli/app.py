@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
 import os
 import sys
@@ -52,8 +51,6 @@ def main() -> None:
     try:
         if sys.stdout is None:
             raise CommandError("standard output is closed")
-        if isinstance(sys.stdout, io.TextIOWrapper):  # What its encoding lacks is written as ?.
-            sys.stdout.reconfigure(errors="replace")
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         notes.disabled = False

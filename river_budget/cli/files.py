@@ -51,7 +51,7 @@ class Row(NamedTuple):
     line: int  # the last one if it has several
     x: dict[Any, Any]
     label: Any
-    others: dict[str | None, Any]
+    others: dict[str, Any]
     error: str = ""  # what is wrong with it
 
 
@@ -62,7 +62,7 @@ class Columns(NamedTuple):
     features: Collection[str] | None = None  # None: all that nothing else is said of
     ignored: Collection[str] | None = None
     delimiter: str | None = None  # None: what the header tells
-    others: tuple[str | None, ...] = ()  # neither features nor label, and read as they are
+    others: tuple[str, ...] = ()  # neither features nor label, and read as they are
     has_texts: dict[str, bool] | None = None  # which columns of csv have texts: none is known
 
 
@@ -169,7 +169,7 @@ class Reader:
         self._header = header
         for name, n in collections.Counter(header).items():
             require(n == 1, f"the header has the column {name!r} twice")
-        absent = self._absent(columns.features or ())
+        absent = self._absent([*(columns.features or ()), *columns.others])
         require(not absent, absent)
         self._no_labels = "" if columns.target is None else self._absent([columns.target])
         self.has_texts: dict[str, bool] | None = None

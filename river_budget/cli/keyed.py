@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from river_budget._state import require
 from river_budget.cli import files, options
 from river_budget.cli.app import app, counted
-from river_budget.cli.runs import Counts, Run
-from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
+from river_budget.cli.runs import Run
+from river_budget.keyed import Event, KeyedLearner, ModelCache
 
 
 @app.command()
@@ -45,51 +46,29 @@ class Keyed(Run):
 
     def run(self) -> None:
         make = options.maker(self.algorithm, self.budget, self.gamma, self.seed)
-        columns = self.columns._replace(others=(self.key, self.seq))
+        columns = self.columns._replace(others=tuple(filter(None, (self.key, self.seq))))
+        learner, self._states = KeyedLearner(make, max_jump=self.max_jump), dict[Any, bytes]()
+        self._n_of_key: collections.Counter[Any] = collections.Counter()
+        self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            self._states: dict[Any, bytes] = {}
-            self._n_of_key: collections.Counter[Any] = collections.Counter()
-            self._learner = _Learner(make, max_jump=self.max_jump)
-            self._cache = ModelCache(self._learner, self._states.get, self._states.__setitem__)
             self.through(reader.rows(lines))
 
     def answer(self, row: files.Row) -> dict[str, Any]:
-        key = _column(row, self.key)
+        key = row.others[self.key]
+        is_key = isinstance(key, str | int) and key != ""
+        require(is_key, f"no text or whole number in column {self.key!r}")
         event = Event(key, self._n_of_key[key], row.x, row.label)
         if self.seq is not None:
-            given = _column(row, self.seq)
-            number = files.parsed(str(given))
-            if type(number) is not int:
-                raise ValueError(f"the number {given!r} is not a whole one")
             is_late = all(value is None for value in row.x.values())
+            number = files.parsed(str(row.others[self.seq]))
             event = event._replace(seq=number, x=None if is_late else row.x)
         fields = self._cache.advance(event)._asdict()
         self._n_of_key[key] += 1
-        self._next = Counts(self._n_lines, self._learner.n_labelled, self._learner.n_right)
-        return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
+        return {name.replace("y_pred", "prediction"): fields[name] for name in fields}
 
-    def memory(self) -> str:
+    def finding(self) -> str:
+        return counted(len(self._n_of_key), "key")
+
+    def memory(self) -> int:
         self._cache.flush()
-        n_bytes = sum(map(len, self._states.values()))
-        return f"{counted(len(self._states), 'key')}, {n_bytes:,} bytes"
-
-
-class _Learner(KeyedLearner):
-    """A learner that counts labels and correct predictions for all keys."""
-
-    n_labelled = n_right = 0
-
-    def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
-        n_labelled, n_right = keyed.n_labelled, keyed.n_right
-        prediction = super().advance(keyed, event)
-        self.n_labelled += keyed.n_labelled - n_labelled
-        self.n_right += keyed.n_right - n_right
-        return prediction
-
-
-def _column(row: files.Row, name: str) -> Any:
-    """Return the text or whole number that a row has in a column."""
-    value = row.others[name]
-    if not isinstance(value, str | int) or value == "":
-        raise ValueError(f"no text or whole number in column {name!r}")
-    return value
+        return sum(map(len, self._states.values()))

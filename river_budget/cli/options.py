@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import enum
 import functools
 import os
@@ -22,10 +21,7 @@ OnError = enum.StrEnum("OnError", ["STOP", "SKIP"])
 
 
 def _names(text: str | None) -> list[str] | None:
-    try:
-        return None if text is None else next(csv.reader([text]))
-    except csv.Error as error:
-        raise typer.BadParameter(f"{text!r} are no names: {error}") from None
+    return text.split(",") if text else None
 
 
 def _character(text: str | None) -> str | None:
@@ -37,11 +33,13 @@ def _character(text: str | None) -> str | None:
 
 def writable(path: Path | None) -> Path | None:
     """Refuse a file that cannot be written, before any work is done."""
-    if path is not None and path.is_dir():
-        raise typer.BadParameter(f"{path} is a directory")
-    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
-        raise typer.BadParameter(f"the directory of {path} does not exist or cannot be written to")
-    return path
+    if path is None or (
+        not path.is_dir() and os.access(Path(os.path.realpath(path)).parent, os.W_OK)
+    ):
+        return path
+    raise typer.BadParameter(
+        f"{path} is a directory, or that of it does not exist or cannot be written to"
+    )
 
 
 def _picture(path: Path | None) -> Path | None:
@@ -101,12 +99,14 @@ def algorithms(names: str | None) -> dict[str, Algorithm]:
     """Return the named algorithms of the package, or all of them."""
     if names is None:
         return ALGORITHMS
-    by_short_name, given = {_short(name): row for name, row in ALGORITHMS.items()}, names.split(",")
-    for name in given:
-        if _short(name) not in by_short_name:
-            known = ", ".join(ALGORITHMS)
-            raise typer.BadParameter(f"no algorithm is called {name!r}; there are {known}")
-    return {row.name: row for row in (by_short_name[_short(name)] for name in given)}
+    return {row.name: row for row in map(_algorithm, names.split(","))}
+
+
+def _algorithm(name: str) -> Algorithm:
+    for row in ALGORITHMS.values():
+        if _short(row.name) == _short(name):
+            return row
+    raise typer.BadParameter(f"no algorithm is called {name!r}; there are {', '.join(ALGORITHMS)}")
 
 
 def _short(name: str) -> str:
@@ -116,9 +116,7 @@ def _short(name: str) -> str:
 
 def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[], OnlineClassifier]:
     """Return a function that makes models of the named algorithm."""
-    algorithm, *others = algorithms(name).values()
-    if others:
-        raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
+    algorithm = _algorithm(name)
     if gamma is not None and not algorithm.takes("kernel"):
         raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
     return functools.partial(algorithm.build, kernels.RBF(gamma), budget=budget, seed=seed)

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from river_budget._features import shortened
+from river_budget._state import require
 from river_budget.base import memory_of
 from river_budget.cli import files, options
 from river_budget.cli.app import counted, notes, progress
@@ -83,9 +84,14 @@ class Run(Command):
         if row is not None:
             self.counts = self._next
 
-    def memory(self) -> str:
-        """Return what the summary says about memory."""
-        return f"{memory_of(self._model):,} bytes"
+    def finding(self) -> str:
+        """Return what was found so far."""
+        accuracy = self.counts.accuracy
+        return "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
+
+    def memory(self) -> int:
+        """Return how many bytes the model takes."""
+        return memory_of(self._model)
 
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary.
@@ -98,8 +104,7 @@ class Run(Command):
             if sys.platform != "win32":
                 # Python hears a signal that comes just before a read begins only when that returns, so
                 # an alarm ends all waiting for a moment.
-                before = signal.signal(signal.SIGALRM, lambda *_: None)
-                stack.callback(signal.signal, signal.SIGALRM, before)
+                signal.signal(signal.SIGALRM, lambda *_: None)
                 signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
                 stack.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
             show = stack.enter_context(progress())
@@ -107,11 +112,10 @@ class Run(Command):
                 self._meet(row)
                 show(self._text())
         seconds = (time.process_time() - self._start) / max(1, self._n_lines)
-        notes.info(f"{self._text()}, {self.memory()}, {1e6 * seconds:,.1f} µs a line")
+        notes.info(f"{self._text()}, {self.memory():,} bytes, {1e6 * seconds:,.1f} µs a line")
         if self._signal:
             sys.exit(128 + self._signal)
-        if 0 < self._n_lines == self._n_skipped:
-            raise ValueError("every line was skipped")
+        require(self._n_lines == 0 or self._n_skipped < self._n_lines, "every line was skipped")
 
     def _receive(self, number: int, frame: Any) -> None:
         """End the run, at once or after the step that is under way."""
@@ -122,35 +126,31 @@ class Run(Command):
     def _meet(self, row: files.Row) -> None:
         """Answer a row, and only then learn it: a run that ends in between has not seen it."""
         try:
-            if row.error:
-                raise ValueError(row.error)
+            require(not row.error, row.error)
             print_answer(self.answer(row))
-            self._is_busy = True
-            self.finish(row)
+            self._finish(row)
         except ValueError as error:
             if self.on_error is OnError.STOP:
                 raise ValueError(f"line {row.line}: {error}") from None
             print_answer({"error": shortened(str(error)), "line": row.line})
-            self._is_busy = True
-            self._n_skipped += 1
-            self.finish(None)
+            self._finish(None)
+
+    def _finish(self, row: files.Row | None) -> None:
+        self._is_busy = True
+        self.finish(row)
         self._n_lines += 1
+        self._n_skipped += row is None
         self._is_busy = False
         if self._signal:
             raise SystemExit
 
     def _text(self) -> str:
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
-        accuracy = self.counts.accuracy
-        right = "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
-        return f"{counted(self._n_lines, 'line')}{skipped}, {right}"
+        return f"{counted(self._n_lines, 'line')}{skipped}, {self.finding()}"
 
 
 def print_answer(fields: dict[str, Any]) -> None:
-    """Print a line of JSON, at once; raise ValueError if it has something else."""
-    try:
-        line = json.dumps(fields, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"the answer cannot be written as JSON: {error}") from None
+    """Print a line of JSON, at once; raise ValueError if a number is not finite."""
+    line = json.dumps(fields, allow_nan=False, default=str)
     with files.blaming("standard output"):
         print(line, flush=True)

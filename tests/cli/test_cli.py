@@ -102,7 +102,7 @@ def test_without_a_command_there_is_help(run):
         (["compare", "--plot", "out.foo"], "no picture is drawn to 'out.foo'"),
         (
             ["compare", "--json", "absent/out.json"],
-            "the directory of absent/out.json does not exist",
+            "absent/out.json is a directory, or that of it does not exist",
         ),
         (["compile"], "compile"),
     ],
@@ -281,7 +281,7 @@ def test_a_line_without_a_label_is_not_learned(run, stdin):
         ('{"a":1' + 400 * "0" + "}", ["--target", "y"], "feature 'a' has the value 1000"),
         ('{"a":1}\n' + 100_000 * "[", ["--target", "y"], "line 2: not JSON"),
         ('{"a":1}\n', [], "jsonl needs --target"),
-        ("", ["--model", "forgetron,projectron"], "--model takes one algorithm"),
+        ("", ["--model", "forgetron,projectron"], "no algorithm is called"),
         ("", ["absent.csv", "--target", "y"], "absent.csv"),
     ],
 )
@@ -599,15 +599,15 @@ def test_keys_are_counted_where_nothing_numbers_them(run, stdin):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("u,y\n1,2\n", [], "line 2: no text or whole number in column 'key'"),
+        ("u,y\n1,2\n", [], "no column 'key', only u, y"),
         ("key,u,y\nann,1,2\nann,red,2\n", [], "line 3: 'red' in column 'u'"),
-        ("key,u,y\nann,1,2\n", ["--seq", "t"], "column 't'"),
-        ("key,t,u,y\nann,one,1,2\n", ["--seq", "t"], "line 2: the number 'one' is not a whole one"),
-        ("key,t,u,y\nann,1_0,1,2\n", ["--seq", "t"], "line 2: the number '1_0' is not a whole one"),
-        ("key,t,u,y\nann,1.5,1,2\n", ["--seq", "t"], "line 2: the number '1.5' is not a whole one"),
+        ("key,u,y\nann,1,2\n", ["--seq", "t"], "no column 't', only"),
+        ("key,t,u,y\nann,one,1,2\n", ["--seq", "t"], "line 2: seq is 'one'"),
+        ("key,t,u,y\nann,1_0,1,2\n", ["--seq", "t"], "line 2: seq is '1_0'"),
+        ("key,t,u,y\nann,1.5,1,2\n", ["--seq", "t"], "line 2: seq is 1.5"),
         ("key,t,u,y\nann,1,,2\n", ["--seq", "t"], "line 2: event 1 of 'ann' is new"),
         ('{"key": "ann"\n', [], "line 1: not JSON"),
-        ("key,u,y\nann,1,2\n", ["--model", "tightest,forgetron"], "--model takes one algorithm"),
+        ("key,u,y\nann,1,2\n", ["--model", "tightest,forgetron"], "no algorithm is called"),
     ],
 )
 def test_what_has_no_model_for_its_key(run, stdin, text, options, message):

@@ -244,11 +244,6 @@ def test_columns_that_there_are_not(run, stdin):
     assert run(*LEARN, "--ignore", "a,c")[0] == 0
 
 
-def test_names_with_commas(run, stdin):
-    stdin('"a,b",c,label\n2026-11-23,2,0\n')
-    assert run(*LEARN, "--ignore", '"a,b"')[0] == 0
-
-
 @pytest.mark.parametrize("command", ["learn", "predict", "compare", "keyed", "certify", "lifelong"])
 def test_help_and_summaries_fit_a_terminal(run, stdin, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")

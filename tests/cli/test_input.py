@@ -167,10 +167,10 @@ def test_a_blank_line_is_none(run, stdin, text):
 def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_path, monkeypatch):
     stdin(CSV)
     code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path)
-    assert (code, out, f"{tmp_path} is a directory" in err) == (2, "", True)
+    assert (code, out, f"{tmp_path} is a directory, or" in err) == (2, "", True)
     monkeypatch.setattr(os, "access", lambda path, mode: os.path.realpath(path) != str(tmp_path))
     code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path / "model")
-    assert (code, out, "model does not exist or cannot be written to" in err) == (2, "", True)
+    assert (code, out, "cannot be written to" in err) == (2, "", True)
 
 
 def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
@@ -200,15 +200,14 @@ def test_a_summary_at_the_end(run, stdin):
 def test_keyed_has_a_summary(run, stdin):
     stdin("key,t,u,y\na,0,1,0\nb,0,1,1\na,1,1,\na,1,,0\n")
     _, _, err = run("keyed", "--model", "stoptron", "--seq", "t")
-    assert err.splitlines()[1].startswith("river-budget: 4 lines, accuracy 0.3333, ")
-    assert "2 keys" in err
+    assert err.splitlines()[1].startswith("river-budget: 4 lines, 2 keys, ")
 
 
 def test_a_model_that_is_too_large_for_its_key_is_named(run, stdin):
     stdin(f'{{"key":"a","u":1,"y":"{10**6 * "x"}"}}\n{{"key":"b","u":1,"y":0}}\n')
     _, _, err = run("keyed", "--model", "stoptron")
     assert "\nriver-budget: the model of 'a' is dropped: " in err
-    assert " 1 key, " in err
+    assert " 2 keys, " in err
 
 
 def test_a_command_can_be_quiet(run, stdin, tmp_path):
