@@ -18,6 +18,7 @@ import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from river_budget._state import require
@@ -67,13 +68,19 @@ class Columns(NamedTuple):
 
 
 class Lines:
-    """Lines, with the number `n` of those that were read, and digests of the first 1, 2, 4, 8, ..."""
+    """The lines of an input with a name, the number `n` of those that were read, and a `place`.
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    The place is where the last row ends that is done. It has digests of the first 1, 2, 4, 8, ... lines
+    and of all: other input differs early.
+    """
+
+    def __init__(self, lines: Iterable[str], name: str = "") -> None:
+        self.name = name
         self.n = 0
         self.digests: list[str] = []
         self._lines = lines
         self._hash = hashlib.sha256()
+        self.done()
 
     def __iter__(self) -> Iterator[str]:
         for line in self._lines:
@@ -84,10 +91,10 @@ class Lines:
                 self.digests.append(self._hash.hexdigest())
             yield line
 
-    def place(self, name: str) -> dict[str, Any]:
-        """Return where reading stands in the input of that name; other input differs early."""
+    def done(self) -> None:
+        """Take note that the rows of all lines that were read are done."""
         digests = [*self.digests, self._hash.hexdigest()]
-        return {"name": name, "n_lines": self.n, "digests": digests}
+        self.place: dict[str, Any] = {"name": self.name, "n_lines": self.n, "digests": digests}
 
 
 @contextlib.contextmanager
@@ -116,7 +123,10 @@ def opened(
         first = [*itertools.islice(lines, 1)]
         form = _format_of("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
-        yield Reader(form, columns, first, header), Lines(itertools.chain(first, lines))
+        yield (
+            Reader(form, columns, first, header),
+            Lines(itertools.chain(first, lines), Path(file).name),
+        )
 
 
 @contextlib.contextmanager

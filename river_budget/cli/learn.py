@@ -57,24 +57,21 @@ class Learn(Run):
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
 
     def run(self) -> None:
-        path, record = self.path, dict[str, Any]()
+        record: dict[str, Any] = {}
         self._model = new = options.maker(self.algorithm, self.budget, self.gamma, self.seed)()
-        is_new = path is None or not path.exists()
-        if path is not None and not is_new:
-            self._model, record = _restored(path)
+        if self.path and self.path.exists():
+            self._model, record = _restored(self.path)
             if repr(self._model) != repr(new):
-                raise CommandError(f"{path} holds another model than the options ask for")
-        columns, self._name = _completed(self.columns, record), Path(self.file).name
+                raise CommandError(f"{self.path} holds another model than the options ask for")
+        self._saver = self.path and checkpoint.Checkpointer(self._model, self.path, self.every)
+        self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+        columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            if is_new or columns.target is None:
+            if columns.target is None or not record:
                 reader.require_labels()
-            self._lines, self._place = lines, lines.place(self._name)
-            if not is_new:
-                self._lines, self._place = _placed(lines, self._name, record)
-            n_seen, rows = self._place["n_lines"], reader.rows(self._lines)
-            self._saver = checkpoint.Checkpointer(self._model, path, self.every) if path else None
+            self._lines = _going_on(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
-            self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+            n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
             try:
                 self.through(itertools.dropwhile(lambda row: row.line <= n_seen, rows))
             finally:
@@ -89,12 +86,12 @@ class Learn(Run):
         if row is not None and row.label is not None:
             self._model.learn_one(row.x, row.label)
         super().finish(row)
-        self._place = self._lines.place(self._name)
+        self._lines.done()
         self._save(checkpoint.Checkpointer.step)
 
     def _save(self, save: Callable[..., None]) -> None:
         if self._saver is not None:
-            record = self.counts._asdict() | self._place | self._columns._asdict()
+            record = self.counts._asdict() | self._lines.place | self._columns._asdict()
             kept = {name: record[name] for name in RECORD if record[name] is not None}
             try:
                 save(self._saver, {"run": kept})
@@ -128,41 +125,39 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return the model of a checkpoint, and what a run has kept beside it."""
     model, extra = checkpoint.restore(path)
     record = extra.get("run", {})
-    if type(record) is not dict or any(
-        type(record.get(n, kind())) is not kind for n, kind in RECORD.items()
-    ):
+    is_record = type(record) is dict and all(RECORD.get(n) is type(record[n]) for n in record)
+    if not is_record:
         raise CommandError(f"{path} keeps no record of a run beside its model")
     return model, record
 
 
 def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
     """Return columns, in which those of the last run take the places of those that are not given."""
-    taken: dict[str, Any] = {
-        name: record.get(name) for name in COLUMNS if not getattr(columns, name)
-    }
+    taken: dict[str, Any] = {name: getattr(columns, name) or record.get(name) for name in COLUMNS}
     if columns.features:
         taken["ignored"] = columns.ignored
     return columns._replace(**taken)
 
 
-def _placed(
-    lines: files.Lines, name: str, record: dict[str, Any]
-) -> tuple[files.Lines, dict[str, Any]]:
-    """Return all lines of an input with a name, and the place where a run goes on.
+def _going_on(lines: files.Lines, record: dict[str, Any]) -> files.Lines:
+    """Return all lines of an input, in the place of a run if it has seen the first of them.
 
-    Reads no more lines than tell whether they are those that the run has seen.
+    Reads no more lines than tell whether it has.
     """
     n, digests = record.get("n_lines", 0), record.get("digests", [])
-    begin = files.Lines(itertools.islice(lines, n if record.get("name") == name else 0))
+    is_known = lines.name == record.get("name")
+    begin = files.Lines(itertools.islice(lines, n if is_known else 0), lines.name)
     read = tempfile.TemporaryFile("w+", encoding="utf-8", newline="")  # noqa: SIM115
     for line in begin:
         read.write(line)
         if begin.digests != digests[: len(begin.digests)]:
             break
     read.seek(0)
-    again, place = files.Lines(itertools.chain(read, lines)), begin.place(name)
-    if not place.items() <= record.items():
+    begin.done()
+    again = files.Lines(itertools.chain(read, lines), lines.name)
+    if begin.place.items() <= record.items():
+        again.place = begin.place
+        notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
+    else:
         notes.info("the checkpoint has seen other input than this: learning from line 1")
-        return again, again.place(name)
-    notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
-    return again, place
+    return again
