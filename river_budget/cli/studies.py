@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Number
 from typing import Annotated, Any
 
 import typer
@@ -24,8 +25,7 @@ from river_budget.theory import bounds
 
 Example = tuple[dict[Any, Any], Any]
 
-# The columns of the tables, and what formats them.
-CERTIFIED = ["mistakes", "bound", "norm", "loss", "theorem"]
+# The columns of the table of `lifelong`, and what formats them.
 CONTINUAL = {
     "error": ("prequential_error", ".1%"),
     "final acc.": ("accuracy_final", ".1%"),
@@ -52,21 +52,23 @@ class Study(Command):
     def kernel(self, published: float | None) -> Any:
         return kernels.RBF(published if self.gamma is None else self.gamma)
 
-    def print_title(self, start: str, kernel: Any) -> None:
-        """Print a title, which the files have, too."""
-        width = kernel.gamma or "from the data"
-        self.title = f"{self.stream}: {start}, budget {self.budget}, gamma {width}"
-        print(self.title)
+    def report(
+        self, what: str, kernel: Any, table: str, figures: Any, draw: str, results: Any
+    ) -> None:
+        """Print a title and a table. Write figures, and draw results, as far as is asked.
 
-    def report(self, figures: Any, plot: str, results: Any) -> None:
-        """Write figures, and draw results with the named function of `plots`, as far as is asked."""
+        A function of `plots` draws, and the files have the title, too.
+        """
+        width = kernel.gamma or "from the data"
+        title = f"{self.stream}: {what}, budget {self.budget}, gamma {width}"
+        print(f"{title}\n{table}")
         if self.json_file:
-            content = {"title": self.title, "models": figures}
+            content = {"title": title, "models": figures}
             self.json_file.write_text(json.dumps(content, indent=1) + "\n")
         if self.plot_file:
             from river_budget import plots  # needs matplotlib
 
-            getattr(plots, plot)(results, self.title, self.plot_file)
+            getattr(plots, draw)(results, title, self.plot_file)
 
 
 @app.command()
@@ -94,11 +96,9 @@ class Compare(Study):
         n_rounds = len(rows) * len(chosen) * n_orders
         with progress(n_rounds) as advance, files.blaming(self.stream):
             comparison = evaluate.compare(chosen, rows, n_orders, self.seed, after_examples=advance)
-        self.print_title(f"{len(rows):,} examples", kernel)
-        print(comparison)
-        if len(chosen) > 1:
-            print(comparison.verdict())
-        self.report(comparison.to_dict(), "plot_comparison", comparison)
+        table = f"{comparison}\n{comparison.verdict()}" if len(chosen) > 1 else str(comparison)
+        what, figures = f"{len(rows):,} examples", comparison.to_dict()
+        self.report(what, kernel, table, figures, "plot_comparison", comparison)
 
 
 @app.command()
@@ -137,30 +137,28 @@ class Certify(Study):
                 model = row.build(kernel, budget=self.budget, norm_bound=norm_bound, seed=self.seed)
                 certificates[row.name] = theory.certify(model, rows, span=span)
                 advance(f"{row.name} done")
-        lines = [
-            [
-                name, f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}", f"{bound.norm:.2f}",
-                f"{bound.loss:,.0f}", "; lacks ".join([bound.theorem, *bound.failed]),
-            ]
-            for name, certificate in certificates.items()
-            for bound in certificate.guarantees
-        ]  # fmt: skip
-        self.print_title(f"{len(rows):,} examples", kernel)
-        _print_table(CERTIFIED, lines)
+        table = [["model", "mistakes", "bound", "norm", "loss", "theorem"]]
+        for name, certificate in certificates.items():
+            for bound in certificate.guarantees:
+                counts = [f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}"]
+                against = [f"{bound.norm:.2f}", f"{bound.loss:,.0f}"]
+                theorem = "; lacks ".join([bound.theorem, *bound.failed])
+                table.append([name, *counts, *against, theorem])
+        what = f"{len(rows):,} examples"
         figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-        self.report(figures, "plot_certificates", certificates)
+        self.report(what, kernel, text_table(table), figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[Example]) -> list[Any]:
     """Return examples with scaled numbers. An unknown one is left out: the mean of a feature is 0."""
-    from river import preprocessing  # slow to import
+    from river import compose, preprocessing  # slow to import
 
-    scaler, scaled = preprocessing.StandardScaler(), []
+    numbers = compose.SelectType(Number) | preprocessing.StandardScaler()
+    scaler = numbers + compose.SelectType(str, list)
+    scaled = []
     for x, y in rows:
-        texts = {name: value for name, value in x.items() if isinstance(value, str | list)}
-        numbers = {name: x[name] for name in x if name not in texts and x[name] is not None}
-        scaler.learn_one(numbers)
-        scaled.append((texts | scaler.transform_one(numbers), y))
+        scaler.learn_one(x)
+        scaled.append((dict(scaler.transform_one(x)), y))
     return scaled
 
 
@@ -171,7 +169,7 @@ class Lifelong(Study):
 
     The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
     the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
-    recover from a drift, and the model size. Two more tables follow if tasks bring new labels.
+    recover from a drift, and the model size.
     """
 
     stream: Annotated[
@@ -203,25 +201,15 @@ class Lifelong(Study):
                 with files.blaming(self.stream):
                     runs[name] = evaluate.lifelong(model, tasks, sequence, self.learn, self.test)
                 advance(f"{name} done")
-        lines = []
+        table = [["model", *CONTINUAL]]
         for name, run in runs.items():
             cells = [f"{run.figures[figure]:{spec}}" for figure, spec in CONTINUAL.values()]
-            lines.append([name, *cells])
-        self.print_title(
-            f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each", kernel
-        )
-        _print_table(CONTINUAL, lines)
-        plot = "plot_continual_runs"
-        run = next(iter(runs.values()))
-        if run.brings_new_classes:
-            plot = "plot_class_incremental_runs"
-            steps = [f"task {j}" for j in run.task_sequence]
-            print("accuracy (%) over the tasks learned so far, after each step")
-            _print_table(steps, [[n, *map(_percent, r.accuracy_seen)] for n, r in runs.items()])
-            print("forgetting (%) of each class")
-            dropped = [[n, *map(_percent, r.class_forgetting)] for n, r in runs.items()]
-            _print_table(map(str, run.classes), dropped)
-        self.report({name: run.to_dict() for name, run in runs.items()}, plot, runs)
+            table.append([name, *cells])
+        what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
+        figures = {name: run.to_dict() for name, run in runs.items()}
+        is_growing = next(iter(runs.values())).brings_new_classes
+        draw = "plot_class_incremental_runs" if is_growing else "plot_continual_runs"
+        self.report(what, kernel, text_table(table), figures, draw, runs)
 
 
 def _streams(
@@ -242,10 +230,9 @@ def _streams(
         angles = [i * math.pi / 4 for i in range(4)]
         turned = [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles]
         board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
-        shifted = [board(start=offset) for offset in (0.0, 0.5, 1.0)]
         streams |= {
             "rotating-gaussians": (turned, 1.0),
-            "checkerboards": (shifted, 5.0),
+            "checkerboards": ([board(start=offset) for offset in (0.0, 0.5, 1.0)], 5.0),
             "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
         }
     names = name.split(",") if are_tasks else [name]
@@ -267,11 +254,3 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
             except ValueError as error:
                 raise ValueError(f"line {row.line}: {error}") from None
             yield row.x, row.label
-
-
-def _print_table(headings: Iterable[str], lines: list[list[str]]) -> None:
-    print(text_table([["model", *headings], *lines]))
-
-
-def _percent(share: float) -> str:
-    return "-" if share != share else f"{100 * share:.1f}"
