@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from river_budget import datasets
-from river_budget.datasets.published import CHECKSUMS, PublishedDataset
+from river_budget.datasets import CHECKSUMS, PublishedDataset
 
 PUBLISHED_CHECKSUMS = dict(CHECKSUMS)
 TABLE = {data_set.__name__: data_set for data_set in PublishedDataset.__subclasses__()}
@@ -74,8 +74,10 @@ def publish(publisher, monkeypatch, tmp_path):
     def publish(data_set, content, **rows):
         for part, n in rows.items():
             file = TABLE[data_set].files[part]
-            publisher.contents[file.names[0]] = content
-            moved = file._replace(url=f"{publisher.url}/data/{file.names[0]}", n_rows=n)
+            name = file.url.rpartition("/")[-1]
+            publisher.contents[name] = content
+            rows = n if isinstance(n, range) else range(n)
+            moved = file._replace(url=f"{publisher.url}/data/{name}", rows=rows)
             monkeypatch.setitem(TABLE[data_set].files, part, moved)
 
     return publish
@@ -148,13 +150,11 @@ def test_covertype(publish):
     assert (x["Elevation"], x["Aspect"], x["Soil_Type_39"], x["Soil_Type_40"]) == (2596, 51, 0, 1)
 
 
-def test_letter_has_both_parts_in_one_file(publish, publisher, monkeypatch):
-    files = TABLE["Letter"].files
-    monkeypatch.setitem(files, "train", files["train"]._replace(kept=slice(2)))
-    monkeypatch.setitem(files, "test", files["test"]._replace(kept=slice(2, None)))
+def test_letter_has_both_parts_in_one_file(publish, publisher):
     numbers = ",".join(map(str, range(16)))
     text = "".join(f"{name},{numbers}\n" for name in "MNZ")
-    publish("Letter", zipped(**{"letter-recognition.data": text}), train=3, test=3)
+    content = zipped(**{"letter-recognition.data": text})
+    publish("Letter", content, train=range(2), test=range(2, 3))
     train, test = datasets.Letter(), datasets.Letter("test")
     assert (train.n_samples, test.n_samples) == (2, 1)
     assert [y for _, y in train] == [False, True]
@@ -173,7 +173,7 @@ def test_digits_in_neither_group_are_left_out(publish):
     assert [y for _, y in halves] == [False, True, False, True, True]
 
 
-def test_pendigits(publish, publisher):
+def test_pendigits(publish):
     row = ", ".join(f"{n:2}" for n in range(16))
     content = zipped(
         **{
@@ -189,7 +189,6 @@ def test_pendigits(publish, publisher):
     assert list(x.values()) == list(range(16))
     assert (x["x1"], x["y1"], x["x8"], x["y8"]) == (0, 1, 14, 15)
     assert list(datasets.Pendigits("test")) == [(x, True)]
-    assert len(publisher.requests) == 1
 
 
 def test_the_classes_of_usps_are_digits_plus_one(publish):
@@ -211,7 +210,7 @@ POOR = (
 RICH = POOR.replace("73,", "48,").replace("- 50000.", "50000+.")
 
 
-def test_census_income(publish, publisher):
+def test_census_income(publish):
     inner = tarred(
         **{"census-income.data": (POOR + RICH).encode(), "census-income.test": RICH.encode()}
     )
@@ -225,7 +224,6 @@ def test_census_income(publish, publisher):
     assert x["weeks worked in year"] == 0.0
     assert not any("weight" in name for name in x)
     assert list(datasets.CensusIncome("test")) == [(z, True)]
-    assert len(publisher.requests) == 1
 
 
 def test_a_cached_file_is_not_downloaded_again(adult, publisher, tmp_path, capsys):
@@ -245,19 +243,6 @@ def test_only_the_text_of_an_archive_is_kept(publish, tmp_path):
     publish("MNIST", DIGITS, train=5)
     datasets.MNIST().download()
     assert files(tmp_path / "MNIST") == ["mnist"]
-
-
-def test_each_file_is_hashed_once(publish, monkeypatch):
-    publish("MNIST", DIGITS, train=5)
-    hashed, digest = [], hashlib.file_digest
-    monkeypatch.setitem(CHECKSUMS, "mnist.bz2", f"md5:{hashlib.md5(DIGITS).hexdigest()}")
-    text = hashlib.sha256(bz2.decompress(DIGITS)).hexdigest()
-    monkeypatch.setitem(CHECKSUMS, "mnist", f"sha256:{text}")
-    monkeypatch.setattr(
-        hashlib, "file_digest", lambda f, name: hashed.append(f.name) or digest(f, name)
-    )
-    datasets.MNIST().download()
-    assert [name.rpartition("/")[2] for name in hashed] == ["mnist.bz2", "mnist"]
 
 
 def test_a_download_can_be_silent(publish, capsys):
@@ -288,15 +273,14 @@ def test_a_connection_that_breaks(publish, publisher, tmp_path):
     publisher.cuts = [20]
     with pytest.raises(datasets.DatasetError, match=r"MNIST: .*20 bytes read"):
         list(datasets.MNIST())
-    assert files(tmp_path / "MNIST") == []
+    assert not datasets.MNIST().is_downloaded
 
 
 BROKEN = {
     "HTTP Error 404: Not Found": None,
-    "mnist.bz2 cannot be unpacked: Compressed file ended": DIGITS[:-10],
-    "mnist.bz2 cannot be unpacked: Invalid data stream": b"<html>Please log in</html>",
+    "Compressed file ended": DIGITS[:-10],
+    "Invalid data stream": b"<html>Please log in</html>",
     "mnist has 1 rows, expected 5": bz2.compress(b"5 153:3\n"),
-    "mnist has 6 rows, expected 5": bz2.compress(bz2.decompress(DIGITS) + b"5 153:3\n"),
 }
 
 
@@ -306,10 +290,10 @@ def test_an_error_states_the_reason_and_the_remedy(publish, publisher, tmp_path,
     with pytest.raises(datasets.DatasetError, match=f"MNIST: {message}") as caught:
         list(datasets.MNIST())
     assert str(caught.value).endswith(
-        "\nTry download(force=True), or install mnist.bz2 by hand, "
-        f"from {publisher.url}/data/mnist.bz2 into {tmp_path / 'MNIST'}"
+        "\nTry download(force=True), or put mnist by hand, "
+        f"from {publisher.url}/data/mnist.bz2, into {tmp_path / 'MNIST'}"
     )
-    assert files(tmp_path / "MNIST") == []
+    assert not datasets.MNIST().is_downloaded
     publisher.contents["mnist.bz2"] = DIGITS
     assert len(list(datasets.MNIST())) == 3
 
@@ -319,26 +303,23 @@ def test_a_server_that_is_down(adult, publisher, tmp_path):
     publisher.server_close()
     with pytest.raises(datasets.DatasetError, match=r"Adult9: .*refused"):
         list(datasets.Adult9())
-    assert files(tmp_path / "Adult9") == []
+    assert not datasets.Adult9().is_downloaded
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"no zip", "kdd.zip cannot be unpacked: File is not a zip file"),
-        (zipped(other=b""), "kdd.zip cannot be unpacked: .*no item named 'census.tar.gz'"),
-        (zipped(**{"census.tar.gz": b"no tar"}), "census.tar.gz cannot be unpacked"),
-        (
-            zipped(**{"census.tar.gz": tarred(other=b"")}),
-            "census.tar.gz cannot be unpacked: .*'census-income.data' not found",
-        ),
+        (b"no zip", "File is not a zip file"),
+        (zipped(other=b""), "no item named 'census.tar.gz'"),
+        (zipped(**{"census.tar.gz": b"no tar"}), "file could not be opened"),
+        (zipped(**{"census.tar.gz": tarred(other=b"")}), "'census-income.data' not found"),
     ],
 )
 def test_archives_with_the_wrong_content(publish, tmp_path, content, message):
     publish("CensusIncome", content, train=2)
     with pytest.raises(datasets.DatasetError, match=message):
         list(datasets.CensusIncome())
-    assert files(tmp_path / "CensusIncome") == []
+    assert not datasets.CensusIncome().is_downloaded
 
 
 def test_a_download_with_a_wrong_checksum(publish, monkeypatch, tmp_path):
@@ -348,7 +329,7 @@ def test_a_download_with_a_wrong_checksum(publish, monkeypatch, tmp_path):
         datasets.DatasetError, match=r"mnist.bz2 has the md5 checksum .*, expected 0"
     ):
         list(datasets.MNIST())
-    assert files(tmp_path / "MNIST") == []
+    assert not datasets.MNIST().is_downloaded
 
 
 def test_a_text_with_a_wrong_checksum(publish, monkeypatch, tmp_path):
@@ -358,22 +339,7 @@ def test_a_text_with_a_wrong_checksum(publish, monkeypatch, tmp_path):
         datasets.DatasetError, match=r"mnist has the sha256 checksum .*, expected 0"
     ):
         list(datasets.MNIST())
-    assert files(tmp_path / "MNIST") == []
-
-
-def test_an_archive_put_there_by_hand_with_a_wrong_checksum(
-    publish, publisher, monkeypatch, tmp_path
-):
-    publish("MNIST", DIGITS, train=5)
-    monkeypatch.setitem(CHECKSUMS, "mnist.bz2", f"md5:{'0' * 32}")
-    (tmp_path / "MNIST").mkdir()
-    (tmp_path / "MNIST" / "mnist.bz2").write_bytes(DIGITS)
-    with pytest.raises(
-        datasets.DatasetError, match=r"mnist.bz2 has the md5 checksum .*, expected 0"
-    ):
-        list(datasets.MNIST())
-    assert files(tmp_path / "MNIST") == ["mnist.bz2"]
-    assert publisher.requests == []
+    assert not datasets.MNIST().is_downloaded
 
 
 def test_a_cached_file_that_changed_is_rejected(adult, publisher, monkeypatch):
@@ -388,15 +354,11 @@ def test_a_cached_file_that_changed_is_rejected(adult, publisher, monkeypatch):
     assert len(publisher.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("mnist.bz2", DIGITS), ("mnist", bz2.decompress(DIGITS))]
-)
-def test_files_can_be_put_there_by_hand(publish, publisher, tmp_path, name, content):
+def test_a_text_can_be_put_there_by_hand(publish, publisher, tmp_path):
     publish("MNIST", None, train=5)
     (tmp_path / "MNIST").mkdir()
-    (tmp_path / "MNIST" / name).write_bytes(content)
+    (tmp_path / "MNIST" / "mnist").write_bytes(bz2.decompress(DIGITS))
     assert len(list(datasets.MNIST())) == 3
-    assert files(tmp_path / "MNIST") == sorted({name, "mnist"})
     assert publisher.requests == []
 
 
@@ -421,7 +383,7 @@ ALL = {
     datasets.SensITVehicle: (78_823, 19_705),
     datasets.IJCNN1: (49_990, 91_701),
     datasets.Letter: (16_000, 4_000),
-    datasets.MNIST: (11_982, 1_984),
+    datasets.MNIST: (None, None),
     datasets.Pendigits: (7_494, 3_498),
     datasets.USPS: (7_291, 2_007),
     datasets.CensusIncome: (199_523, 99_762),
@@ -442,8 +404,8 @@ def test_every_published_file_has_a_secure_address():
 
 
 def test_every_checksum_is_of_a_published_file():
-    published = [file for row in TABLE.values() for file in row.files.values()]
-    assert set(CHECKSUMS) <= {name for file in published for name in file.names}
+    published = [data_set(part) for data_set in TABLE.values() for part in data_set.files]
+    assert set(CHECKSUMS) <= {name for data_set in published for name in data_set._names}
 
 
 def test_repr(monkeypatch, tmp_path):
@@ -455,23 +417,23 @@ def test_repr(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("positive", "negative"),
-    [((), (3,)), ((3,), ()), ((1, 2), (2, 3)), ((10,), (3,)), ((8, 8), (3,))],
+    [((), (3,)), ((3,), ()), ((1, 2), (2, 3)), ((10,), (3,)), (("8",), (3,)), ((3,), None)],
 )
 def test_invalid_groups_of_digits(positive, negative):
-    with pytest.raises(ValueError, match="positive and negative must be groups of distinct digits"):
-        datasets.MNIST(positive, negative)
+    with pytest.raises(ValueError, match="positive and negative must be different classes"):
+        datasets.MNIST(positive=positive, negative=negative)
 
 
 @pytest.mark.parametrize("positive", [(), (1, 2, 3), (4,)])
 def test_invalid_groups_of_vehicle_classes(positive):
-    with pytest.raises(ValueError, match="positive must be one or two of the classes 1, 2, 3"):
-        datasets.SensITVehicle(positive)
+    with pytest.raises(ValueError, match="positive and negative must be different classes"):
+        datasets.SensITVehicle(positive=positive)
 
 
 def test_even_splits_of_ten_digits():
     for positive in itertools.combinations(range(10), 5):
         negative = set(range(10)) - set(positive)
-        assert datasets.MNIST(positive, negative).n_samples == 60_000
+        assert datasets.MNIST(positive=positive, negative=negative).n_samples == 60_000
 
 
 @pytest.mark.slow
@@ -508,15 +470,3 @@ def test_the_true_pendigits_have_the_published_checksums(publish, monkeypatch, s
         np.testing.assert_array_equal(X, arrays[f"X_{part}"])
         labels = np.isin(arrays[f"y_{part}"], [3, 6, 8, 9, 0])
         assert [y for _, y in examples] == labels.tolist()
-
-
-@pytest.mark.slow
-def test_local_copies_have_the_published_sizes(shared):
-    counts = [np.bincount(shared("data/mnist.npz")[f"y_{part}"]) for part in ("train", "test")]
-    for positive in itertools.islice(itertools.combinations(range(10), 5), 0, None, 50):
-        negative = tuple(set(range(10)) - set(positive))
-        for part, count in zip(["train", "test"], counts, strict=True):
-            assert datasets.MNIST(positive, negative, part).n_samples == count.sum()
-            assert datasets.MNIST([positive[1]], [negative[0]], part).n_samples == (
-                count[positive[1]] + count[negative[0]]
-            )
