@@ -9,8 +9,8 @@ of the papers.
 
 In the formulas, B is the budget, U the norm bound and p the learning rate of the algorithm, and S is
 the path length of a comparator that moves, the sum of `||g_t - g_(t-1)||`; its norm is its largest.
-A theorem about a known run takes the model after it. Every function raises ValueError, with the name
-of the argument, if one is out of range. The page on theory has our derivations.
+A theorem about a known run takes the model after it. The page on theory has our derivations. Every
+function raises ValueError if a norm, a loss, an eta or a path length is negative.
 
 References
 ----------
@@ -24,40 +24,17 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import functools
-import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._state import require
 
 OF_RUN = "(our derivation, for a known run)"
 
-SMALLEST_FORGETRON_BUDGET, SMALLEST_SIMPLIFIED_BUDGET = 83, 500
-
 # Integers up to here are exact as doubles.
 LARGEST_BUDGET = 2**53
-
-# What checks an argument; the other numbers must not be negative.
-CHECKS = {
-    "budget": check_count,
-    **dict.fromkeys(["norm_bound", "epsilon", "learning_rate"], check_positive),
-}
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _checked(function: Callable[P, R]) -> Callable[P, R]:
-    @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items():
-            if value is not None and name != "model":
-                CHECKS.get(name, check_not_negative)(name, value)
-        return function(*args, **kwargs)
-
-    return checked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +63,10 @@ class Guarantee:
     formula: float
     assumptions: Mapping[str, bool] = dataclasses.field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_not_negative("norm", self.norm)
+        check_not_negative("loss", self.loss)
+
     @property
     def mistakes(self) -> float:
         return self.formula if not self.failed else math.inf
@@ -95,7 +76,50 @@ class Guarantee:
         return [name for name, holds in self.assumptions.items() if not holds]
 
 
-@_checked
+@dataclasses.dataclass(frozen=True)
+class LargestNorm:
+    """The largest norm of a comparator that a theorem admits, as a function of the budget."""
+
+    formula: Callable[[int], float]
+    least_budget: int = 1
+
+    def __call__(self, budget: int) -> float:
+        check_count("budget", budget)
+        return self.formula(budget)
+
+    def limits(self, norm: float, budget: int) -> dict[str, bool]:
+        """Return whether a norm, and a budget if there is a least one, are in the theorem's range."""
+        least = self.least_budget
+        holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
+        return holds | _limit(norm, self(budget))
+
+
+forgetron_norm = LargestNorm(lambda budget: math.sqrt((budget + 1) / math.log(budget + 1)) / 4, 83)
+"""That of the Forgetron (Theorem 2 of [^1]), whose mistake bound a Projectron with it has, too."""
+
+modified_randomized_budget_norm = LargestNorm(lambda budget: math.sqrt(budget) / 8)
+"""That of the modified randomized budget perceptron (Theorem 1 of [^3])."""
+
+simplified_forgetron_norm = LargestNorm(
+    lambda budget: math.sqrt(budget / (32 * math.log2(8 * budget))) / 2, 500
+)
+"""That of the simplified Forgetron, `U / 2` (Theorem 2 of [^3])."""
+
+
+def smallest_budget(largest_norm: LargestNorm, norm: float) -> int:
+    """Return the smallest budget whose theorem admits a norm, for one of the three above.
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
+    1499
+    """
+    check_positive("norm", norm)
+    most = largest_norm(LARGEST_BUDGET)
+    require(norm <= most, f"norm must be at most {most:.4g}, got {norm!r}")
+    budgets = range(largest_norm.least_budget, LARGEST_BUDGET)
+    return budgets.start + bisect.bisect_left(budgets, norm, key=largest_norm)
+
+
 def perceptron(norm: float, loss: float) -> Guarantee:
     """Perceptron: `||g||^2 + 2 L(g)` (Theorem 1 of [^1]).
 
@@ -106,7 +130,6 @@ def perceptron(norm: float, loss: float) -> Guarantee:
     return Guarantee("Forgetron paper, Theorem 1", norm, loss, norm**2 + 2 * loss)
 
 
-@_checked
 def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)` for `B >= 83` and `||g|| <= forgetron_norm(B)`
     (Theorem 2 of [^1]).
@@ -115,11 +138,10 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
     ['a budget of at least 83', 'a norm of at most 0.9004']
     """
-    limits = _limits(norm, forgetron_norm(budget), budget, SMALLEST_FORGETRON_BUDGET)
+    limits = forgetron_norm.limits(norm, budget)
     return Guarantee("Forgetron paper, Theorem 2", norm, loss, 2 * norm**2 + 4 * loss, limits)
 
 
-@_checked
 def forgetron_run(norm: float, loss: float, model: Any) -> Guarantee:
     """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
     damage Q and the shrinking loss s (our derivation, along the proof of Lemma 1 of [^1]).
@@ -128,13 +150,13 @@ def forgetron_run(norm: float, loss: float, model: Any) -> Guarantee:
     return Guarantee(f"after Forgetron paper, Lemma 1 {OF_RUN}", norm, loss, formula)
 
 
-@_checked
 def projectron(
     norm: float, loss: float, eta: float, bound_improvement: float | None = None
 ) -> Guarantee:
     """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` for `eta ||g|| < 1/2`
     (Theorem 2 of [^2]); Projectron++: less the bound improvement in the numerator (our derivation).
     """
+    check_not_negative("eta", eta)
     name, numerator = "Projectron paper, Theorem 2", norm**2 + 2 * loss
     if bound_improvement is not None:
         name, numerator = f"after {name} (our derivation)", numerator - bound_improvement
@@ -143,25 +165,23 @@ def projectron(
     return Guarantee(name, norm, loss, _ratio(numerator, progress), holds)
 
 
-@_checked
 def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2` for
     `eta ||g|| < 1` (Theorem 3 of [^2]).
     """
+    check_not_negative("eta", eta)
     progress = 1 - eta * norm
     formula = _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2
     holds = {"eta ||g|| < 1": progress > 0}
     return Guarantee("Projectron paper, Theorem 3", norm, loss, formula, holds)
 
 
-@_checked
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
     """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
-    formula, limits = 2 * norm**2 + 4 * loss, _limits(norm, norm_bound)
+    formula, limits = 2 * norm**2 + 4 * loss, _limit(norm, norm_bound)
     return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, limits)
 
 
-@_checked
 def projectron_plus_plus(
     norm: float, loss: float, norm_bound: float, bound_improvement: float
 ) -> Guarantee:
@@ -169,10 +189,9 @@ def projectron_plus_plus(
     the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
     formula = 2 * norm**2 + 4 * loss - 2 * bound_improvement
-    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limits(norm, norm_bound))
+    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limit(norm, norm_bound))
 
 
-@_checked
 def ahpatron(
     norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
 ) -> Guarantee:
@@ -180,24 +199,22 @@ def ahpatron(
     `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)` (our derivation, along the argument of [^4]).
     """
     p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
-    holds = _limits(norm, norm_bound)
+    holds = _limit(norm, norm_bound)
     holds["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
     formula = _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage)
     return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, holds)
 
 
-@_checked
 def ahpatron_run(norm: float, loss: float, norm_bound: float, model: Any) -> Guarantee:
     """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
     `||g|| <= U`, with the removal displacement D and the bound improvement I (our derivation).
     """
     p, damage = model.learning_rate, 2 * norm * model.removal_displacement
     formula = _ratio(norm**2 + 2 * p * loss + damage - model.bound_improvement, p * (2 - p))
-    holds = _limits(norm, norm_bound) | {"a learning rate below 2": p < 2}
+    holds = _limit(norm, norm_bound) | {"a learning rate below 2": p < 2}
     return Guarantee(f"after Ahpatron paper {OF_RUN}", norm, loss, formula, holds)
 
 
-@_checked
 def budget_passive_aggressive_run(norm: float, loss: float, model: Any) -> Guarantee:
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
     of the last hypothesis f, the removal displacement D and the excess step E (our derivation).
@@ -208,7 +225,6 @@ def budget_passive_aggressive_run(norm: float, loss: float, model: Any) -> Guara
     return Guarantee(name, norm, loss, formula)
 
 
-@_checked
 def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     """Projected gradient descent, after a run: `L(g) + 3 U sqrt(3 + G) + ||g|| R - E` for `||g|| <= U`,
     with the sum G of all squared gradients, the sum R of their distances from the span and the excess
@@ -216,71 +232,33 @@ def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     """
     regret = 3 * model.norm_bound * math.sqrt(3 + model.gradients)
     formula = loss + regret + norm * model.residuals - model.excess_loss
-    limits = _limits(norm, model.norm_bound)
+    limits = _limit(norm, model.norm_bound)
     return Guarantee(f"adaptive gradient descent {OF_RUN}", norm, loss, formula, limits)
 
 
-@_checked
 def modified_randomized_budget(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
     """Modified randomized budget perceptron, in expectation: `4/3 (L(g) + B / 2 + 6 S sqrt(B))` for
     norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
     """
+    check_not_negative("path_length", path_length)
     formula = 4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget))
-    limits = _limits(norm, modified_randomized_budget_norm(budget))
+    limits = modified_randomized_budget_norm.limits(norm, budget)
     return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, limits)
 
 
-@_checked
 def simplified_forgetron(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
     """Simplified Forgetron: `2 (L(g) + 16 U^2 + 48 U S)` with `U^2 = B / (32 log_2(8 B))` for
     `B >= 500`, norms of at most `U / 2` and a learning rate of 1/32 (Theorem 2 of [^3]).
     """
+    check_not_negative("path_length", path_length)
     largest = simplified_forgetron_norm(budget)
+    limits = simplified_forgetron_norm.limits(norm, budget)
     formula = 2 * (loss + 64 * largest**2 + 96 * largest * path_length)
-    limits = _limits(norm, largest, budget, SMALLEST_SIMPLIFIED_BUDGET)
     return Guarantee("unified analysis, Theorem 2", norm, loss, formula, limits)
-
-
-@_checked
-def forgetron_norm(budget: int) -> float:
-    """Return the largest norm of a comparator of a Forgetron, `sqrt((B + 1) / ln(B + 1)) / 4`
-    (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound.
-    """
-    return math.sqrt((budget + 1) / math.log(budget + 1)) / 4
-
-
-@_checked
-def modified_randomized_budget_norm(budget: int) -> float:
-    """Return the largest norm of a comparator of a modified randomized budget perceptron."""
-    return math.sqrt(budget) / 8
-
-
-@_checked
-def simplified_forgetron_norm(budget: int) -> float:
-    """Return the largest norm of a comparator of a simplified Forgetron, `U / 2`."""
-    return math.sqrt(budget / (32 * math.log2(8 * budget))) / 2
-
-
-def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
-    """Return the smallest budget whose bound admits a norm, for one of the three functions above.
-
-    >>> from river_budget.theory import bounds
-    >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
-    1499
-    """
-    check_positive("norm", norm)
-    if norm > largest_norm(LARGEST_BUDGET):
-        raise ValueError(f"norm must be at most {largest_norm(LARGEST_BUDGET):.4g}, got {norm!r}")
-    smallest: dict[Any, int] = {
-        forgetron_norm: SMALLEST_FORGETRON_BUDGET,
-        simplified_forgetron_norm: SMALLEST_SIMPLIFIED_BUDGET,
-    }
-    least = smallest.get(largest_norm, 1)
-    return least + bisect.bisect_left(range(least, LARGEST_BUDGET), norm, key=largest_norm)
 
 
 def _ratio(numerator: float, progress: float) -> float:
@@ -288,7 +266,5 @@ def _ratio(numerator: float, progress: float) -> float:
     return numerator / progress if progress > 0 else math.inf
 
 
-def _limits(norm: float, largest: float, budget: int = 1, least: int = 1) -> dict[str, bool]:
-    """Return whether a norm, and a budget if a theorem has a least one, are in its range."""
-    holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
-    return holds | {f"a norm of at most {largest:.4g}": norm <= largest}
+def _limit(norm: float, largest: float) -> dict[str, bool]:
+    return {f"a norm of at most {largest:.4g}": norm <= largest}

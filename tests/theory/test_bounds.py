@@ -121,24 +121,33 @@ def test_the_smallest_budget_is_the_smallest(largest_norm, least, norm):
         (lambda: bounds.forgetron(1.0, 0.0, budget=0), "budget"),
         (lambda: bounds.forgetron_run(1.0, -1.0, RUN), "loss"),
         (lambda: bounds.projectron(1.0, 0.0, eta=-1.0), "eta"),
-        (lambda: bounds.projectron(1.0, 0.0, eta=1.0, bound_improvement=-1.0), "bound_improvement"),
-        (lambda: bounds.projectron_norm_bound(1.0, 0.0, norm_bound=0.0), "norm_bound"),
-        (lambda: bounds.projectron_plus_plus(1.0, 0.0, 1.0, -1.0), "bound_improvement"),
+        (lambda: bounds.projectron_worst_case(1.0, 0.0, eta=-1.0), "eta"),
         (lambda: bounds.simplified_forgetron(1.0, 0.0, 500, path_length=-1.0), "path_length"),
         (lambda: bounds.modified_randomized_budget(1.0, 0.0, 500, path_length=-1.0), "path_length"),
         (lambda: rb.KernelPerceptron().guarantees(1.0, 0.0, path_length=-1.0), "path_length"),
         (lambda: bounds.smallest_budget(bounds.forgetron_norm, 0.0), "norm"),
         (lambda: bounds.budget_passive_aggressive_run(-1.0, 0.0, RUN), "norm"),
         (lambda: bounds.projected_gradient_run(math.nan, 0.0, RUN), "norm"),
-        (lambda: bounds.ahpatron(1.0, 0.0, 10, 0.0, 0.25, 1.0), "epsilon"),
-        (lambda: bounds.ahpatron(1.0, 0.0, 10, 0.5, 0.0, 1.0), "learning_rate"),
-        (lambda: bounds.ahpatron_run(1.0, 0.0, 0.0, RUN), "norm_bound"),
         (lambda: bounds.forgetron_norm(0), "budget"),
     ],
 )
 def test_arguments_out_of_range(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        bounds.projectron_norm_bound(1.0, 0.0, norm_bound=0.0),
+        bounds.projectron_plus_plus(1.0, 0.0, -1.0, 0.0),
+        bounds.ahpatron(1.0, 0.0, 10, -0.5, 0.25, 1.0),
+        bounds.ahpatron(1.0, 0.0, 10, 0.5, -0.25, 1.0),
+        bounds.ahpatron_run(1.0, 0.0, 0.0, RUN),
+    ],
+)
+def test_parameters_that_no_model_has_give_no_bound(guarantee):
+    assert guarantee.mistakes == math.inf
 
 
 def test_the_guarantees_of_models():
