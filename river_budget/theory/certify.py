@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._checks import check_count
+from river_budget._state import require
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
 
@@ -120,11 +121,9 @@ def certify(
                         holds: ...
     """
     check_count("n_points", n_points)
-    if not hasattr(model, "guarantees"):
-        raise ValueError(f"there is no theorem about {type(model).__name__}")
+    require(hasattr(model, "guarantees"), f"there is no theorem about {type(model).__name__}")
     examples = list(stream)
-    if not examples:
-        raise ValueError("the stream has no examples")
+    require(examples, "the stream has no examples")
     # The comparators are known when all is learned, and the bounds over time in a second run.
     again = model.clone()
     learned = copy.deepcopy(again)

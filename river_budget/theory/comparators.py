@@ -11,6 +11,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints, widened
 from river_budget._core.store import Store
+from river_budget._state import require
 from river_budget.base import Labels, Perceptron
 from river_budget.kernels import Features, Kernel
 
@@ -20,12 +21,11 @@ Examples = Sequence[tuple[Features, Any]]
 SMALLEST_EIGENVALUE = 1e-12
 # The span is that of so many examples at most, drawn with a seed.
 N_VECTORS, SEED = 300, 1
-# Initial grid of powers of 2 for the weight of the loss, and refinements of the best one.
-COARSE_POWERS, N_REFINEMENTS = range(-12, 13, 4), 6
-# Temperatures of the smoothed hinge loss, in turn.
-TEMPERATURES = 0.1, 0.005
-# Iterations for each temperature. Large weights of the loss would take thousands.
-N_ITERATIONS = 100
+# Powers of 2 for the weight of the loss that are tried first, and steps to either side of the best one.
+POWERS, STEPS = range(-12, 13, 4), (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
+# Temperatures of the smoothed hinge loss, in turn, and iterations for each of them. Large weights of the
+# loss would take thousands.
+TEMPERATURES, N_ITERATIONS = (0.1, 0.005), 100
 
 
 class Comparator:
@@ -48,7 +48,7 @@ class Comparator:
     Attributes
     ----------
     kernel, vectors, coefficients, classes
-        Those given.
+        Those given, the coefficients with a column for each label.
     norm
         Norm in the kernel's Hilbert space.
 
@@ -78,16 +78,15 @@ class Comparator:
         classes: Sequence[Any] = (),
     ) -> None:
         values, n = np.asarray(coefficients, np.float64), len(vectors)
-        if values.shape != (n,) and (values.ndim != 2 or len(values) != n or values.shape[1] < 2):
-            raise ValueError(f"got {n} vectors, but coefficients of shape {values.shape}")
-        if not np.isfinite(values).all():
-            raise ValueError("coefficients must be finite")
+        if values.ndim == 1:
+            values = np.stack((-values, values), axis=1)
+        is_matrix = values.ndim == 2 and len(values) == n and values.shape[1] > 1
+        require(is_matrix, f"got {n} vectors, but coefficients of shape {np.shape(coefficients)}")
+        require(np.isfinite(values).all(), "coefficients must be finite")
         self._store = _store_of(kernel, vectors)
         self.kernel: Kernel = self._store.kernels[0]
         self.vectors, self.coefficients = [dict(vector) for vector in vectors], values
         self.classes = list(classes)
-        # A column for each label (vectors, labels).
-        self._matrix = values if values.ndim == 2 else np.stack((-values, values), axis=1)
 
     @classmethod
     def of(cls, model: Perceptron) -> Comparator:
@@ -99,12 +98,12 @@ class Comparator:
 
     @property
     def norm(self) -> float:
-        matrix = self._matrix
-        return math.sqrt(max(0.0, 0.5 * math.fsum((matrix * (self._store.gram() @ matrix)).flat)))
+        products = self.coefficients * (self._store.gram() @ self.coefficients)
+        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def scores(self, examples: Sequence[Features]) -> Floats:
         """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
-        return _rows(self._store, examples) @ self._matrix
+        return _rows(self._store, examples) @ self.coefficients
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,). A label without a column scores 0.
@@ -116,16 +115,12 @@ class Comparator:
         labels.columns(self.classes)
         columns = labels.columns([y for _, y in examples])
         scores = self.scores([x for x, _ in examples])
-        return hinge(widened(scores, max(scores.shape[1], len(labels.names))), columns)
+        scores = widened(scores, max(scores.shape[1], len(labels.names)))
+        return _rival_losses(scores, columns).max(axis=1)
 
     def hinge_loss(self, stream: Iterable[tuple[Features, Any]]) -> float:
         """Return the cumulative hinge loss on a stream."""
         return math.fsum(self.hinge_losses(stream))
-
-
-def hinge(scores: Floats, columns: Ints) -> Floats:
-    """Return max(0, 1 - m) for the margins m of the labels with these columns (examples,)."""
-    return _losses(scores, columns).max(axis=1)
 
 
 class Span:
@@ -159,8 +154,7 @@ class Span:
     """
 
     def __init__(self, kernel: Kernel, stream: Examples) -> None:
-        if not stream:
-            raise ValueError("the stream has no examples")
+        require(stream, "the stream has no examples")
         labels = Labels(len(stream), "")
         self._columns = labels.columns([y for _, y in stream])
         self._classes, self._n_labels = list(labels.column), len(labels.names)
@@ -174,26 +168,25 @@ class Span:
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         self._examples = _rows(store, [x for x, _ in stream]) @ self._basis
         # Models with the same kernel share the minimizers.
-        self._minimizer = functools.cache(self._minimize)
+        self._minimum = functools.cache(self._minimize)
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
         """Return the comparator with the lowest bound, a function of norm and loss."""
-        best = np.zeros((self._basis.shape[1], self._n_labels))
-        lowest, at, step = bound(0.0, float(len(self._examples))), 0.0, 4.0
-        powers = [float(power) for power in COARSE_POWERS]
-        for _ in range(N_REFINEMENTS + 1):
-            for power in powers:
-                w = self._minimizer(power)
-                loss = float(hinge(self._examples @ w, self._columns).sum())
-                value = bound(float(np.linalg.norm(w)) / math.sqrt(2), loss)
-                if value < lowest:
-                    best, lowest, at = w, value, power
-            step /= 2
-            powers = [at - step, at + step]
-        return Comparator(self._kernel, self._vectors, self._basis @ best, self._classes)
 
-    def _minimize(self, power: float) -> Floats:
-        """Return the coordinates of the minimizer for `C = 2^power` (dimensions, labels)."""
+        def value(power: float) -> float:
+            _, norm, loss = self._minimum(power)
+            return bound(norm, loss)
+
+        at = min(map(float, POWERS), key=value)
+        for step in STEPS:
+            at = min((at, at - step, at + step), key=value)
+        w, *_ = self._minimum(at)
+        if bound(0.0, float(len(self._examples))) <= value(at):
+            w = np.zeros_like(w)
+        return Comparator(self._kernel, self._vectors, self._basis @ w, self._classes)
+
+    def _minimize(self, power: float) -> tuple[Floats, float, float]:
+        """Return the minimizer for `C = 2^power` (dimensions, labels), its norm and its loss."""
         from scipy.optimize import minimize  # slow to import, and needed by certificates only
 
         shape, weight = (self._basis.shape[1], self._n_labels), 2.0**power
@@ -209,10 +202,12 @@ class Span:
             found = minimize(
                 objective, found, (temperature,), jac=True, method="L-BFGS-B", options=options
             ).x
-        return found.reshape(shape)
+        w = found.reshape(shape)
+        loss = _rival_losses(self._examples @ w, self._columns).max(axis=1).sum()
+        return w, float(np.linalg.norm(w)) / math.sqrt(2), float(loss)
 
 
-def _losses(scores: Floats, columns: Ints) -> Floats:
+def _rival_losses(scores: Floats, columns: Ints) -> Floats:
     """Return the loss beside each rival, and 0 in the columns of the labels (examples, labels)."""
     rows = np.arange(len(scores))
     losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
@@ -225,7 +220,7 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
 
     A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
     """
-    losses = _losses(scores, columns)
+    losses = _rival_losses(scores, columns)
     largest = losses.max(axis=1, keepdims=True)
     odds = np.exp((losses - largest) / temperature)
     sums = odds.sum(axis=1, keepdims=True)
