@@ -17,6 +17,7 @@ from typing import Any, dataclass_transform
 from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticDataset
 
 from river_budget import _checks
+from river_budget._state import require
 from river_budget.base.parameters import check_parameters
 
 __all__ = [
@@ -29,6 +30,15 @@ N_CANDIDATES = 10
 
 ENDLESS = "Number of examples; endless by default."
 SEED = "Random number generator seed for reproducibility."
+SECTIONS = """Parameters
+----------
+{}
+Raises
+------
+ValueError
+    If a parameter is out of its range.
+
+"""
 
 Point = dict[int, float]
 Example = tuple[Point, Any]
@@ -59,19 +69,12 @@ class Stream(SyntheticDataset):
     seed: Any = None
 
     def __init_subclass__(cls) -> None:
-        """Make a dataclass of a stream, and describe its parameters and attributes."""
-        made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
-        text, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
-        sections = {
-            "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(made)},
-            "Raises": {"ValueError": "If a parameter is out of its range."},
-            "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
-        }
-        for name, entries in sections.items():
-            lines = [f"{entry}\n    {doc}\n" for entry, doc in entries.items()]
-            text += f"{name}\n{'-' * len(name)}\n{''.join(lines)}\n" if lines else ""
-        # River looks for an indented text.
-        cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
+        """Make a dataclass of a stream, and describe its parameters."""
+        fields = dataclasses.fields(dataclasses.dataclass(eq=False, repr=False)(cls))  # type: ignore
+        entries = "".join(f"{field.name}\n    {field.metadata['doc']}\n" for field in fields)
+        first, *rest = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+        text = first + SECTIONS.format(entries) + "".join(rest)
+        cls.__doc__ = textwrap.indent(text, "    ").lstrip()  # River looks for an indented text
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -177,14 +180,10 @@ class RarePositives(Stream):
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < self.rate
-        mean, deviation = (rng.choice(self.means), self.deviation) if y else ({0: 0.0, 1: 0.0}, 1.0)
-        return {name: rng.gauss(value, deviation) for name, value in mean.items()}, y
-
-    @property
-    def means(self) -> list[Point]:
-        """The means of the clusters."""
-        n = self.clusters
-        return [_on_circle(self.radius, 2 * math.pi * k / n) for k in range(n)]
+        if not y:
+            return {0: rng.gauss(0.0, 1.0), 1: rng.gauss(0.0, 1.0)}, y
+        mean = _on_circle(self.radius, 2 * math.pi * rng.randrange(self.clusters) / self.clusters)
+        return {name: rng.gauss(value, self.deviation) for name, value in mean.items()}, y
 
 
 def _on_circle(radius: float, angle: float) -> Point:
@@ -308,7 +307,8 @@ class ClassIncremental(Stream):
 
     Each task brings new classes, with labels 0, 1, 2 and so on. The tasks follow each other; after
     the last one, the first comes back, with new examples. Each class has the same number of
-    clusters, of variance 1 in every direction, whose means are scattered in a cube.
+    clusters, of variance 1 in every direction, whose means are scattered in a cube. `tasks` are the
+    tasks alone, each as an endless stream, as `evaluate.lifelong` takes them.
 
     Examples
     --------
@@ -332,13 +332,15 @@ class ClassIncremental(Stream):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_classes < 2:
-            raise ValueError(f"n_classes must be at least 2, got {self.n_classes!r}")
+        require(self.n_classes > 1, f"n_classes must be at least 2, got {self.n_classes!r}")
         _checks.check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
         n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
         self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
         # The first class of each task.
         self._firsts: Sequence[int] = range(0, self.n_classes, self.classes_per_task)
+        self.tasks = [copy.copy(self) for _ in self._firsts]
+        for task, first in zip(self.tasks, self._firsts, strict=True):
+            vars(task).update(n_samples=None, _firsts=[first])
 
     def __iter__(self) -> Iterator[Any]:
         tasks = list(map(self._examples_of, self._firsts))
@@ -352,24 +354,12 @@ class ClassIncremental(Stream):
         while True:
             comes_back = earlier and rng.random() < self.recurrence
             label = rng.choice(earlier if comes_back else own)
-            mean = rng.choice(self.means_of(label))
+            mean = rng.choice(self._means[label :: self.n_classes])
             yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
 
     def concept_at(self, t: int) -> int:
         """Return the index of the task of example t (from 0)."""
         return t // self.samples_per_task % len(self._firsts)
-
-    @property
-    def tasks(self) -> list[ClassIncremental]:
-        """The tasks, each as an endless stream, as `evaluate.lifelong` takes them."""
-        tasks = [copy.copy(self) for _ in self._firsts]
-        for task, first in zip(tasks, self._firsts, strict=True):
-            vars(task).update(n_samples=None, _firsts=[first])
-        return tasks
-
-    def means_of(self, label: int) -> list[Point]:
-        """Return the means of the clusters of a class."""
-        return self._means[label :: self.n_classes]
 
 
 def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
@@ -389,6 +379,7 @@ class Router(Stream):
     Each element is a request, and a dict that tells for each arm whether it would have answered
     well; a policy learns only that of the arm it chose. Arm 0 is the weakest and costs nothing;
     each further one is stronger and costs more. Each arm is better at the topic with its number.
+    `arms` are their numbers, `costs` what they cost, in units of rewards.
 
     Examples
     --------
@@ -412,20 +403,10 @@ class Router(Stream):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.n_outputs = self.n_arms
+        self.n_outputs, self.arms = self.n_arms, list(range(self.n_arms))
+        self.costs = {arm: 0.05 * arm for arm in self.arms}
 
-    @property
-    def arms(self) -> list[int]:
-        """The arms, from 0 on."""
-        return list(range(self.n_arms))
-
-    @property
-    def costs(self) -> dict[int, float]:
-        """The cost of each arm, in units of rewards."""
-        return {arm: 0.05 * arm for arm in self.arms}
-
-    def success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
-        """Return the probability that an arm answers request t (from 0) well."""
+    def _success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
         is_changed = self.change_at is not None and t >= self.change_at
         rank = self.n_arms - 1 - arm if is_changed else arm
         strength = 0.2 + 0.6 * rank / max(1, self.n_arms - 1)
@@ -435,4 +416,4 @@ class Router(Stream):
     def _example(self, t: int, rng: random.Random) -> Any:
         numbers = {"difficulty": rng.random(), "length": rng.random()}
         x = numbers | {"topic": rng.randrange(self.n_arms)}
-        return x, {arm: rng.random() < self.success_probability(t, x, arm) for arm in self.arms}
+        return x, {arm: rng.random() < self._success_probability(t, x, arm) for arm in self.arms}
