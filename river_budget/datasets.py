@@ -17,19 +17,16 @@ import bz2
 import csv
 import gzip
 import hashlib
-import inspect
 import io
 import itertools
-import shutil
 import string
 import sys
 import tarfile
 import tempfile
-import textwrap
 import urllib.request
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple, cast
 from zipfile import ZipFile
 
 from river.datasets.base import BINARY_CLF, RemoteDataset
@@ -38,7 +35,7 @@ from river_budget._state import require
 
 __all__ = [
     "IJCNN1", "MNIST", "USPS", "Adult9", "CensusIncome", "Covertype", "DatasetError", "Letter",
-    "Pendigits", "SensITVehicle",
+    "Pendigits", "PublishedDataset", "SensITVehicle",
 ]  # fmt: skip
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
@@ -65,18 +62,6 @@ CHECKSUMS = {
 
 TIMEOUT = 60  # seconds without a byte from the server before a download fails
 
-# What ends the docstrings.
-PARAMETERS = """
-
-Parameters
-----------
-part
-    "train" by default, or "test"; `Covertype` has one part, "all".
-positive, negative
-    The classes of each label, as the file has them; by default those of the paper for `positive`, and
-    all others for `negative`. Rows of classes in neither are left out.
-"""
-
 
 class DatasetError(OSError):
     """A data set is not available. The message states the reason and a remedy."""
@@ -99,11 +84,24 @@ def _libsvm(folder: str, name: str, ending: str, train: int, test: int) -> dict[
 
 
 class PublishedDataset(RemoteDataset):
-    """Base class of the data sets. A text is in LIBSVM's format, or CSV with the given columns.
+    """Base class of the data sets, which have its parameters. A text is in LIBSVM's format, or CSV.
 
-    On first use, a text is downloaded, unpacked, and moved into River's cache directory
-    (`$RIVER_DATA`, or `~/river_data`). On every use, its number of rows is checked and, if one is
-    certain, its published checksum.
+    On first use, the text is downloaded, unpacked, and moved into River's cache directory
+    (`$RIVER_DATA`, or `~/river_data`), once its number of rows is checked and, if one is certain, its
+    published checksum.
+
+    Parameters
+    ----------
+    part
+        "train" by default, or "test"; `Covertype` has one part, "all".
+    positive, negative
+        The classes of each label, as the text has them; by default those of the paper for `positive`,
+        and all others for `negative`. Rows of classes in neither are left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such part, or classes are unknown, none, or on both sides.
     """
 
     files: ClassVar[dict[str, File]]  # by part
@@ -115,11 +113,6 @@ class PublishedDataset(RemoteDataset):
     positive: Collection[Any]
     negative: Collection[Any] = ()  # all others
 
-    def __init_subclass__(cls) -> None:
-        """Add the parameters to the docstring, indented as River expects it."""
-        text = inspect.cleandoc(cls.__doc__ or "") + PARAMETERS
-        cls.__doc__ = textwrap.indent(text, "    ").lstrip()
-
     def __init__(
         self,
         part: str | None = None,
@@ -127,8 +120,8 @@ class PublishedDataset(RemoteDataset):
         negative: Collection[Any] | None = None,
     ):
         self.part = part or next(iter(self.files))
-        if self.part not in self.files:
-            raise ValueError(f"part must be {' or '.join(map(repr, self.files))}, got {part!r}")
+        parts = " or ".join(map(repr, self.files))
+        require(self.part in self.files, f"part must be {parts}, got {part!r}")
         self.positive = set(self.positive if positive is None else positive)
         others = self.negative or set(self.classes) - self.positive
         self.negative = set(others if negative is None else negative)
@@ -151,7 +144,6 @@ class PublishedDataset(RemoteDataset):
         )
 
     def _iter(self) -> Iterator[tuple[dict[str, float], bool]]:
-        self.download()  # or check what is there
         rows = self._file.rows
         with self.path.open() as text:
             lines = itertools.islice(filter(str.strip, text), rows.start, rows.stop)
@@ -170,47 +162,36 @@ class PublishedDataset(RemoteDataset):
         return content | {"URL": self.url, "Downloaded": str(self.is_downloaded)}
 
     def download(self, force: bool = False, verbose: bool = True) -> None:
-        """Download the text unless it is in the cache directory or `force` is true, and check it.
+        """Download the text unless it is in the cache directory or `force` is true.
 
         With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
         fails, or the text is not the published one.
         """
+        if self.is_downloaded and not force:
+            return
+        if verbose:
+            print(f"Downloading {self.url}", file=sys.stderr)
         try:
-            if self.is_downloaded and not force:
-                self._check(self.path)
-            else:
-                self._install(verbose)
+            with urllib.request.urlopen(self.url, timeout=TIMEOUT) as response:
+                content = response.read()
+            for name, member in itertools.pairwise([*self._names, ""]):
+                _check_sum(name, content)
+                content = _unpacked(content, name, member) if member else content
+            found = sum(1 for line in content.splitlines() if line.strip())
+            expected = self._file.rows.stop
+            require(
+                found >= expected, f"{self.path.name} has {found:,} rows, expected {expected:,}"
+            )
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.path.parent) as scratch:
+                text = Path(scratch, self.path.name)
+                text.write_bytes(content)
+                text.replace(self.path)
         except Exception as error:
             raise DatasetError(
                 f"{type(self).__name__}: {error}\nTry download(force=True), or put "
                 f"{self.path.name} by hand, from {self.url}, into {self.path.parent}"
             ) from error
-
-    def _install(self, verbose: bool) -> None:
-        """Move the text into the cache directory once it is unpacked and checked."""
-        if verbose:
-            print(f"Downloading {self.url}", file=sys.stderr)
-        with urllib.request.urlopen(self.url, timeout=TIMEOUT) as response:
-            source: Any = io.BytesIO(response.read())
-        for archive, member in itertools.pairwise(self._names):
-            _check_sum(archive, source)
-            source = _opened(source, archive, member)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.path.parent) as scratch:
-            text = Path(scratch, self.path.name)
-            with text.open("wb") as target:
-                shutil.copyfileobj(source, target)
-            self._check(text)
-            text.replace(self.path)
-
-    def _check(self, path: Path) -> None:
-        """Raise ValueError unless a text has its published checksum, if there is one, and all rows."""
-        expected = self._file.rows.stop
-        with path.open("rb") as text:
-            _check_sum(path.name, text)
-            found = sum(not line.isspace() for line in text)
-        if found < expected:
-            raise ValueError(f"{path.name} has {found:,} rows, expected {expected:,}")
 
 
 def _csv_rows(header: str, lines: Iterable[str]) -> Iterator[tuple[dict[str, float], str]]:
@@ -225,22 +206,22 @@ def _libsvm_row(line: str) -> tuple[dict[str, float], float]:
     return {name: float(value) for name, _, value in (p.partition(":") for p in pairs)}, float(y)
 
 
-def _opened(source: Any, archive: str, member: str) -> Any:
+def _unpacked(content: bytes, archive: str, member: str) -> bytes:
     if archive.endswith(".zip"):
-        return ZipFile(source).open(member)
+        return ZipFile(io.BytesIO(content)).read(member)
     if archive.endswith(".tar.gz"):
-        return tarfile.open(fileobj=source).extractfile(member)
-    return bz2.open(source) if archive.endswith(".bz2") else gzip.open(source)
+        with tarfile.open(fileobj=io.BytesIO(content)) as archived:
+            return cast(IO[bytes], archived.extractfile(member)).read()
+    return bz2.decompress(content) if archive.endswith(".bz2") else gzip.decompress(content)
 
 
-def _check_sum(name: str, file: Any) -> None:
-    """Raise ValueError if another checksum of a file is published; go back to its start."""
-    algorithm, _, expected = CHECKSUMS.get(name, "").partition(":")
-    if expected:
-        found = hashlib.file_digest(file, algorithm).hexdigest()
-        if found != expected:
-            raise ValueError(f"{name} has the {algorithm} checksum {found}, expected {expected}")
-        file.seek(0)
+def _check_sum(name: str, content: bytes) -> None:
+    """Raise ValueError if another checksum of a file is published."""
+    if name in CHECKSUMS:
+        algorithm, expected = CHECKSUMS[name].split(":")
+        found = hashlib.new(algorithm, content).hexdigest()
+        error = f"{name} has the {algorithm} checksum {found}, expected {expected}"
+        require(found == expected, error)
 
 
 class Adult9(PublishedDataset):
