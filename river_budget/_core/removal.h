@@ -14,15 +14,14 @@ struct examples {
     const double *table, *scores;
     const double *weights;  /* of labels, for the expected hinge loss; NULL for the 0-1 loss */
     const int64_t *columns; /* the labels of the examples (m,) */
-    /* What each vector adds to the score of its label and takes from that of its rival (n,); the label of
-       all is 1 if there are two. */
+    /* What each vector adds to the score of its label and takes from that of its rival (n,). */
     const double *steps;
     const int64_t *labels, *rivals;
     long m, n, stride, room, n_labels;
 };
 
 struct removals {
-    /* Add the losses after each removal to sums (n,); g has room for two values a label. */
+    /* Add the losses after each removal to sums (n,); g has room for n values and two a label. */
     void (*losses)(const struct examples *e, double *restrict sums, double *restrict g);
     /* The index of the largest value of a row; -1 if it is not unique or not positive. */
     long (*unique_largest)(const double *row, long n);
@@ -58,8 +57,9 @@ INLINE double NAME(loss)(int is_hinge, double x, double f) {
 }
 
 /* Four examples at a time, so that the sums are read and written once for all of them. */
-INLINE void NAME(add_two)(const struct examples *e, double *restrict sums, int is_hinge) {
-    const double *restrict alphas = e->steps, *restrict scores = e->scores + e->room;
+INLINE void NAME(add_two)(const struct examples *e, double *restrict sums, double *restrict alphas, int is_hinge) {
+    const double *restrict scores = e->scores + e->room;
+    for (long j = 0; j < e->n; j++) alphas[j] = e->labels[j] ? e->steps[j] : -e->steps[j];
     for (long i = 0; i < e->m; i += 4) {
         const double *restrict a = e->table + i * e->stride, *restrict b = a + e->stride;
         const double *restrict c = b + e->stride, *restrict d = c + e->stride, *f = scores + i;
@@ -136,8 +136,8 @@ INLINE void NAME(add_many)(const struct examples *e, double *restrict sums, doub
 
 /* A body for each loss, which the compiler makes of these. */
 static void NAME(losses)(const struct examples *e, double *restrict sums, double *restrict g) {
-    if (e->n_labels == 2 && e->weights) NAME(add_two)(e, sums, 1);
-    if (e->n_labels == 2 && !e->weights) NAME(add_two)(e, sums, 0);
+    if (e->n_labels == 2 && e->weights) NAME(add_two)(e, sums, g, 1);
+    if (e->n_labels == 2 && !e->weights) NAME(add_two)(e, sums, g, 0);
     if (e->n_labels > 2 && e->weights) NAME(add_many)(e, sums, g, 1);
     if (e->n_labels > 2 && !e->weights) NAME(add_many)(e, sums, g, 0);
 }

@@ -1,12 +1,10 @@
-# cython: language_level=3, wraparound=False, initializedcheck=False
+# cython: language_level=3, wraparound=False, initializedcheck=False, infer_types=True
 """Which vector to remove: validation examples, and their losses after each removal.
 
 In a round that updates a table, an example may be *offered*, and the incoming vector *joins*. They are
 kept beyond what is in use until `finish` or `count`, which also commit the hypothesis. Nothing of
 an update may come after that, so there is nothing to take back.
 """
-
-from copyreg import __newobj__
 
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
@@ -15,7 +13,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from river_budget._arrays import padded, unpacked
-from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
+from river_budget._state import LARGEST_SUM, floats, integers, require
 from river_budget.kernels import RBF, RationalQuadratic
 
 from river_budget._core.expansion cimport Expansion
@@ -53,9 +51,9 @@ use_lanes(8)
 cdef class ValidationTable:
     """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
 
-    There are at most so many vectors of the expansion, the incoming one included, and examples, in a store
-    of their own; by default, the vectors are the examples. All but labels and counts follows from the
-    hypothesis, and so does the number of labels whenever an example comes.
+    There are at most so many vectors of the expansion, the incoming one included, and examples, which are
+    in a store of their own; without one, the vectors are the examples. All but labels and counts follows
+    from the hypothesis, and so does the number of labels whenever an example comes.
     """
 
     cdef readonly Expansion f
@@ -64,68 +62,55 @@ cdef class ValidationTable:
     cdef readonly Py_ssize_t m, n, n_labels
     cdef Py_ssize_t m_joined              # with the example that has joined
     cdef readonly Py_ssize_t most_vectors, most_examples
-    cdef tuple arrays                     # own the values of the views
     # All lengths are room: rows for examples, columns for vectors in groups of 8.
     cdef readonly double[:, ::1] table    # kernel values
     cdef double[:, ::1] scores, joined    # (labels, rows) without and with the vector that has joined
     cdef readonly int64_t[::1] columns    # the labels of the examples
-    # What each vector adds to the score of its label and takes from that of its rival, and the loss
-    # after its removal. With two labels, the label is 1 for all, which is faster.
-    cdef readonly double[::1] steps, sums
+    # What each vector adds to the score of its label and takes from that of its rival.
+    cdef readonly double[::1] steps
     cdef int64_t[::1] labels, rivals
-    cdef double[::1] scratch
+    # The loss after the removal of each vector, and scratch memory.
+    cdef readonly double[::1] sums
     # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
-    # follow from that (labels, rows); those to compute anew are NaN.
+    # follow from that (labels, rows); where the first one is NaN, they have to be computed anew.
     cdef readonly double[:, ::1] counts, weights
 
-    def __cinit__(self, Expansion f not None, Py_ssize_t most_vectors, most_examples=None, *_):
-        self.f, self.is_own, self.most_vectors = f, most_examples is None, most_vectors
-        self.store = f.store if self.is_own else f.store.empty_like()
+    def __cinit__(
+        self, Expansion f not None, Py_ssize_t most_vectors, Store store=None,
+        Py_ssize_t most_examples=0,
+    ):
+        self.f, self.is_own, self.most_vectors = f, store is None, most_vectors
+        self.store = f.store if self.is_own else store
         self.most_examples = most_vectors if self.is_own else most_examples
+        self.table = self.scores = self.counts = np.zeros((0, 0))
+        self.columns = np.zeros(0, np.int64)
         # With room for an example, so that a first one has an address.
-        none = np.zeros((0, 0))
-        self.set_room((none, none, np.zeros(0, np.int64), none), 1, 0, 2)
-
-    def __reduce__(self):
-        most_examples = None if self.is_own else self.most_examples
-        learned = self.store, self.learned()
-        return __newobj__, (type(self), self.f, self.most_vectors, most_examples), learned
-
-    def __setstate__(self, learned):
-        self.store, state = learned
-        self.restore_learned(state)
-
-    cdef int set_room(self, tuple arrays, rows, stride, n_labels) except -1:
-        """Copy the first four arrays, with other lengths. All weights have to be computed anew."""
-        table, scores, columns, counts = arrays[:4]
-        counted = rows if self.is_own else 0
-        table, scores = padded(table, rows, stride), padded(scores, n_labels, rows)
-        columns, counts = padded(columns, rows), padded(counts, n_labels, counted)
-        weights, joined = np.full((n_labels, counted), NAN), np.zeros((n_labels, rows))
-        (steps, sums), scratch = np.zeros((2, stride)), np.zeros(2 * n_labels)
-        labels, rivals = np.zeros((2, stride), np.int64)
-        self.table, self.scores, self.columns, self.counts = table, scores, columns, counts
-        self.weights, self.joined, self.scratch = weights, joined, scratch
-        self.steps, self.sums, self.labels, self.rivals = steps, sums, labels, rivals
-        self.n_labels, self.arrays = n_labels, (
-            table, scores, columns, counts, weights, joined, scratch, steps, sums, labels, rivals
-        )
+        self.reserve(1, 0)
 
     cdef int reserve(self, Py_ssize_t m, Py_ssize_t n) except -1:
-        cdef Py_ssize_t rows = self.table.shape[0], stride = self.table.shape[1]
-        cdef Py_ssize_t n_labels = self.f.n_labels
-        if m <= rows and n <= stride and n_labels <= self.n_labels:
+        """Make room for examples, vectors and labels. All weights have to be computed anew."""
+        rows, stride, n_labels = self.table.shape[0], self.table.shape[1], self.f.n_labels
+        if m <= rows and n <= stride and n_labels == self.n_labels:
             return 0
         if m > rows:
             rows = max(m, min(2 * rows, self.most_examples))
         if n > stride:
             stride = (max(n, min(2 * stride, self.most_vectors)) + 7) // 8 * 8
-        self.set_room(self.arrays, rows, stride, max(n_labels, self.n_labels))
+        table, scores = padded(self.table.base, rows, stride), padded(self.scores.base, n_labels, rows)
+        columns, counts = padded(self.columns.base, rows), padded(self.counts.base, n_labels, rows)
+        joined, weights = np.zeros((n_labels, rows)), np.full((n_labels, rows), NAN)
+        steps, sums = np.zeros(stride), np.zeros(2 * (stride + n_labels))
+        labels, rivals = np.zeros((2, stride), np.int64)
+        # Nothing has changed if memory lacks.
+        self.table, self.scores, self.joined, self.columns = table, scores, joined, columns
+        self.counts, self.weights, self.steps, self.sums = counts, weights, steps, sums
+        self.labels, self.rivals, self.n_labels = labels, rivals, n_labels
 
     @property
     def nbytes(self):
-        own = 0 if self.is_own else self.store.nbytes
-        return own + sum([array.nbytes for array in self.arrays])
+        # There are four arrays with the lengths of scores, and three with that of steps.
+        ends = self.columns.nbytes + 3 * self.steps.nbytes + self.sums.nbytes
+        return self.table.nbytes + 4 * self.scores.nbytes + ends
 
     # What follows from the hypothesis.
 
@@ -140,8 +125,7 @@ cdef class ValidationTable:
 
     def exact(self):
         """Return the kernel values, computed from scratch (m, n)."""
-        cdef Py_ssize_t slot
-        cdef Store vectors = self.f.store
+        vectors = self.f.store
         if self.is_own:
             return vectors.gram()
         # Its scales may have changed since the examples were stored.
@@ -168,8 +152,9 @@ cdef class ValidationTable:
             "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
         }
 
-    def learned(self):
-        """Return the state without the examples."""
+    # What is learned, beside the examples.
+
+    def state(self):
         table = self.kernel_values
         return {
             "scores": self.scores_of_examples.copy(),
@@ -177,38 +162,29 @@ cdef class ValidationTable:
             "columns": self.columns.base[: self.m].copy(),
         }
 
-    def state(self):
-        return {**self.learned(), **({} if self.is_own else {"store": self.store.state()})}
-
     def restore(self, state):
-        if not self.is_own:
-            self.store.restore(state["store"])
-        self.restore_learned(state)
-
-    def restore_learned(self, state):
-        """Restore that for a table that has its examples."""
         m, n, n_labels = self.store.n, self.f.store.n, self.f.n_labels
         scores = floats(state["scores"], (m, n_labels), LARGEST_SUM)
         columns = integers(state["columns"], (m,))
         is_valid = ((columns >= 0) & (columns < n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
-        table = floats(state["kernel_values"], (n * (n + 1) // 2,) if self.is_own else (m, n))
+        shape = [n * (n + 1) // 2] if self.is_own else [m, n]
+        table = floats(state["kernel_values"], shape)
         self.derive(unpacked(table[np.newaxis], n)[0] if self.is_own else table)
         self.scores_of_examples[:], self.columns.base[:m] = scores, columns
 
-    def check(self):
-        """Raise ValueError unless kernel values are those from scratch, but for rounding."""
-        # The last bits depend on which came first, example or vector, so they remain as they are.
-        table = self.exact()
-        tolerance = ROUNDING * abs(table).max(initial=1.0)
-        is_right = (abs(self.kernel_values - table) <= tolerance).all()
-        require(is_right, "the kernel values of a validation set are wrong")
+    def __reduce__(self):
+        store = None if self.is_own else self.store
+        return type(self), (self.f, self.most_vectors, store, self.most_examples), self.state()
+
+    def __setstate__(self, state):
+        self.restore(state)
 
     # Rounds.
 
     def offer(self, x, row, scores, label):
         """Write an example beyond the others, with its kernel row (n,), scores (labels,) and label."""
-        cdef Store vectors = self.f.store
+        vectors = self.f.store
         if self.store.n == 0:
             self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
         self.store.evaluate(x)
@@ -217,16 +193,9 @@ cdef class ValidationTable:
         self.scores.base[: len(scores), self.m] = scores
         self.columns[self.m] = label
 
-    def offer_example(self):
-        """Offer the example of the round."""
-        f = self.f
-        self.offer(f.store.example(), f.row, f.last_scores(), f.y.label)
-
     def join(self, bint is_offered=False):
         """Add the example of the round as the last vector, and as an example if the vectors are these."""
-        cdef Py_ssize_t c, i, m = self.m, n = self.n
-        cdef Expansion f = self.f
-        cdef bint is_binary = f.n_labels == 2
+        f, m, n = self.f, self.m, self.n
         if f.store.n != n:
             raise ValueError("the table has other vectors than the hypothesis")
         if not self.is_own:
@@ -243,14 +212,12 @@ cdef class ValidationTable:
             self.counts[f.y.label, n] = f.y.weight
         if is_offered:
             self.table[m, n] = f.y.self_value
+        is_binary = f.n_labels == 2
         for i in range(n):
-            self.labels[i] = 1 if is_binary else f.label_of(i)
-            self.rivals[i] = 0 if is_binary else f.rival_of(i)
+            self.labels[i] = f.table[1, i] > 0.0 if is_binary else f.label_of(i)
+            self.rivals[i] = 1 - self.labels[i] if is_binary else f.rival_of(i)
             self.steps[i] = f.scale * f.table[self.labels[i], i]
         self.labels[n], self.rivals[n], self.steps[n] = f.y.label, f.y.rival, f.y.weight
-        if is_binary:
-            self.labels[n], self.rivals[n] = 1, 0
-            self.steps[n] *= f.y.label - f.y.rival
         self.m_joined = m + is_offered
         for c in range(self.n_labels):
             memcpy(&self.joined[c, 0], &self.scores[c, 0], self.m_joined * sizeof(double))
@@ -265,8 +232,8 @@ cdef class ValidationTable:
         e.weights = &self.weights[0, 0] if is_hinge else NULL
         e.columns, e.steps = &self.columns[0], &self.steps[0]
         e.labels, e.rivals = &self.labels[0], &self.rivals[0]
-        self.sums[:] = 0.0
-        loops.losses(&e, &self.sums[0], &self.scratch[0])
+        self.sums[: e.stride] = 0.0
+        loops.losses(&e, &self.sums[0], &self.sums[e.stride])
         return self.f.cheapest(self.sums[: e.n])
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
@@ -275,7 +242,6 @@ cdef class ValidationTable:
         A vector that has joined takes the slot of another one, a new one for -1, or none for n. An example
         that was offered takes a place, m or less, or none for -1.
         """
-        cdef Py_ssize_t c, i
         self.end(slot, place)
         if 0 <= slot < self.n:
             self.add_term(slot, -self.steps[slot])
@@ -286,8 +252,13 @@ cdef class ValidationTable:
                 memcpy(&self.scores[c, 0], &self.joined[c, 0], self.m_joined * sizeof(double))
             if self.is_own:
                 place = slot if slot >= 0 else self.m
-        if place >= 0:
-            self.take(place)
+        if 0 <= place < self.m:
+            # The example that was offered takes the place of another one.
+            memcpy(&self.table[place, 0], &self.table[self.m, 0], self.table.shape[1] * sizeof(double))
+            for c in range(self.n_labels):
+                self.scores[c, place] = self.scores[c, self.m]
+            self.columns[place] = self.columns[self.m]
+        self.m += place == self.m
         self.n += slot < 0
 
     cdef int end(self, Py_ssize_t slot, Py_ssize_t place) except -1:
@@ -304,22 +275,8 @@ cdef class ValidationTable:
             self.store.undo(saved)
             raise
 
-    cdef void take(self, Py_ssize_t place) noexcept:
-        """Take the example that was offered, in place of another one if that is in use."""
-        cdef Py_ssize_t c
-        if place == self.m:
-            self.m += 1
-            return
-        memcpy(&self.table[place, 0], &self.table[self.m, 0], self.table.shape[1] * sizeof(double))
-        for c in range(self.n_labels):
-            self.scores[c, place] = self.scores[c, self.m]
-        self.columns[place] = self.columns[self.m]
-
     cdef void add_term(self, Py_ssize_t slot, double step) noexcept:
-        cdef double change
-        cdef Py_ssize_t i
-        cdef double *own = &self.joined[self.labels[slot], 0]
-        cdef double *rival = &self.joined[self.rivals[slot], 0]
+        own, rival = &self.joined[self.labels[slot], 0], &self.joined[self.rivals[slot], 0]
         for i in range(self.m_joined):
             change = step * self.table[i, slot]
             own[i] += change
@@ -339,46 +296,39 @@ cdef class CountedTable(ValidationTable):
         self.ranks = isinstance(self.f.store.kernels[0], (RBF, RationalQuadratic))
         self.betainc = cython_special.betainc["double"]
 
-    cpdef Py_ssize_t nearest_to_example(self) except -1:
-        """Return the vector nearest to the example of the expansion."""
-        cdef Py_ssize_t nearest = -1
-        require(self.f.store.n == self.n, "the table has other vectors than the hypothesis")
-        if self.ranks:
-            nearest = loops.unique_largest(self.f.store.rows, self.n)
-        return nearest if nearest >= 0 else self.f.cheapest(self.f.store.distances())
-
     cpdef Py_ssize_t nearest(self, Py_ssize_t slot) except -1:
-        """Return the vector nearest to another one; n is the incoming one."""
+        """Return the vector nearest to another one; n is the example of the round, or a joined vector."""
         cdef Py_ssize_t nearest = -1
-        cdef double own
+        store = self.f.store
+        if store.n != self.n:
+            raise ValueError("the table has other vectors than the hypothesis")
         if slot == self.n:
-            return self.nearest_to_example()
+            if self.ranks:
+                nearest = loops.unique_largest(store.rows, self.n)
+            return nearest if nearest >= 0 else self.f.cheapest(store.distances())
         if self.ranks:
             own, self.table[slot, slot] = self.table[slot, slot], 0.0
             nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
             self.table[slot, slot] = own
         if nearest >= 0:
             return nearest
-        distances = np.append(self.f.store.distances(slot), self.f.store.distances()[slot])
+        distances = np.append(store.distances(slot), store.distances()[slot])
         distances[slot] = np.inf
         return self.f.cheapest(distances)
 
     def count(self):
         """End a round by counting its example at the nearest vector, times the kernel value."""
-        cdef Py_ssize_t c, nearest = self.nearest_to_example()
+        nearest = self.nearest(self.n)
         self.reserve(self.m, self.n)
         self.f.end()
         self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.rows[nearest])
-        for c in range(self.n_labels):
-            self.weights[c, nearest] = NAN
+        self.weights[0, nearest] = NAN
 
     def counts_of(self, slots):
         return self.counts.base.T[slots]
 
     def renew(self, double prior, posteriors):
         """Compute weights anew where they have to be, with a function for more than two labels."""
-        cdef Py_ssize_t i
-        cdef double a, b, divisor
         if self.n_labels > 2:
             weights = self.weights.base.T[: self.n + 1]
             stale = np.flatnonzero(np.isnan(weights[:, 0]))
@@ -393,8 +343,8 @@ cdef class CountedTable(ValidationTable):
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
         """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
-        cdef Py_ssize_t c, nearest, last = self.n
-        cdef double factor, largest = 0.0
+        cdef double largest = 0.0
+        last = self.n
         if slot < 0:
             return ValidationTable.finish(self)
         nearest = self.nearest(slot)
@@ -408,11 +358,11 @@ cdef class CountedTable(ValidationTable):
             self.counts[c, slot] = self.counts[c, last]
             self.weights[c, slot] = self.weights[c, last]
 
-    def learned(self):
-        return {**super().learned(), "counts": self.counts_of(slice(self.n)).copy()}
+    def state(self):
+        return {**super().state(), "counts": self.counts_of(slice(self.n)).copy()}
 
-    def restore_learned(self, state):
-        super().restore_learned(state)
+    def restore(self, state):
+        super().restore(state)
         counts = floats(state["counts"], (self.n, self.f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts

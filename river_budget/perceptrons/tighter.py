@@ -4,14 +4,10 @@ import math
 import sys
 
 from river_budget._checks import check_count
-from river_budget._state import Field
+from river_budget._core.removal import ValidationTable
+from river_budget._state import Field, require
 from river_budget.base import Example, Expansion, RandomPerceptron, with_example
-from river_budget.perceptrons._validation import (
-    AllExamples,
-    Reservoir,
-    SupportVectors,
-    ValidatedPerceptron,
-)
+from river_budget.perceptrons._validation import ValidatedPerceptron
 
 
 @with_example(accuracy="86.28%", budget=100, validation=100, seed=1)
@@ -35,29 +31,55 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.4
     """
 
-    _validation = Field[SupportVectors]()
+    _validation = Field[ValidationTable]()
 
     validation: str | int = "support"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         f, most_vectors, size = self._f, self.budget + 1, self.validation
-        if size == "support":
-            self._validation = SupportVectors(f, most_vectors)
-        elif size == "all":
-            self._validation = AllExamples(f, most_vectors, sys.maxsize)
-        elif isinstance(size, str):
+        if isinstance(size, str):
             allowed = "'support', 'all' or a whole number"
-            raise ValueError(f"validation must be {allowed}, got {size!r}")
-        else:
-            check_count("validation", size)
-            self._validation = Reservoir(f, most_vectors, size)
-        if size != "support":
+            require(size in ("support", "all"), f"validation must be {allowed}, got {size!r}")
+            size = sys.maxsize
+        check_count("validation", size)
+        if self.validation != "support":
+            self._examples = f.store.empty_like()
             # Correctly classified examples are offered to the validation set.
             self._threshold = math.inf
+        self._validation = ValidationTable(f, most_vectors, self._examples, size)
 
     def _update(self, f: Expansion, y: Example) -> None:
-        if y.margin > 0:
-            self._validation.on_correct(self._random)
-        else:
-            self._validation.on_mistake(f.n == self.budget, self._random)
+        table, keeps_all = self._validation, self.validation == "all"
+        removed, place = f.n, -1  # the incoming example, which is no vector yet
+        if keeps_all:
+            place = table.m
+            self._offer(f, y, removed)
+        if y.margin <= 0:
+            table.join(keeps_all)
+            removed = table.least_loss() if f.n == self.budget else -1
+        if removed >= 0 and not keeps_all and self._examples is not None:
+            place = self._drawn_place(f)
+            if place >= 0:
+                self._offer(f, y, removed)
+        table.finish(removed, place)
+
+    def _drawn_place(self, f: Expansion) -> int:
+        """Return the place for an example in a uniform random sample, by algorithm R; -1: none."""
+        table = self._validation
+        if table.m < table.most_examples:
+            return table.m
+        # Every example is one, or it is added as a support vector without a removal.
+        place = int((f.n_rounds - f.n) * self._random())
+        return place if place < table.m else -1
+
+    def _offer(self, f: Expansion, y: Example, slot: int) -> None:
+        """Offer the vector in a slot to the validation set, or the incoming example."""
+        x, row, scores, label = f.store.example(), f.row, f.last_scores(), y.label
+        if slot < f.n:
+            x, row, matrix = f.store.vector(slot), f.store.row_of(slot), f.matrix
+            label = int(matrix[slot].argmax())
+            row[slot], matrix[slot] = f.row_at(slot), 0.0
+            matrix[slot, y.label], matrix[slot, y.rival] = y.weight, -y.weight
+            scores = (row @ matrix).tolist()
+        self._validation.offer(x, row, scores, label)

@@ -85,5 +85,5 @@ class TightestPerceptron(ValidatedPerceptron):
         f.best(x)
         counts = np.zeros((1, f.n_labels))
         if f.n:
-            counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest_to_example()])
+            counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest(f.n)])
         return _posterior.largest(counts + self.prior)[0].tolist()

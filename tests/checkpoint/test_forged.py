@@ -236,7 +236,7 @@ TIGHTER = rb.TighterPerceptron(budget=4, validation=5, seed=1)
 
 def test_a_reservoir_needs_its_store():
     content, tensors = parts(trained(TIGHTER.clone()))
-    content["model"]["state"]["validation"]["state"]["store"] = None
+    content["model"]["state"]["examples"] = None
     refused(content, tensors)
 
 

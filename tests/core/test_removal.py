@@ -115,7 +115,10 @@ def test_the_losses_are_those_of_plain_sums(n, n_labels):
 @each_number_of_labels
 def test_examples_that_are_no_vectors(n_labels):
     rng, f = np.random.default_rng(2), expansion(n_labels)
-    table, examples = ValidationTable(f, 6, 20), [point(rng) for _ in range(13)]
+    table, examples = (
+        ValidationTable(f, 6, f.store.empty_like(), 20),
+        [point(rng) for _ in range(13)],
+    )
     for i, z in enumerate(examples):
         begin(f, z, 0)
         table.offer(z, np.zeros(0), np.zeros(n_labels), i % n_labels)
@@ -181,7 +184,7 @@ def test_the_nearest_vector_is_known_where_kernel_values_tie_or_underflow():
         learn(table, {"a": a}, 1)
     for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, 1), (100.0, 3)]:
         f.best({"a": a})
-        assert table.nearest_to_example() == nearest
+        assert table.nearest(table.n) == nearest
     begin(f, {"a": 9.0}, 1)
     table.join()
     assert [table.nearest(i) for i in range(5)] == [1, 0, 0, 1, 3]
@@ -191,7 +194,7 @@ def test_a_larger_value_of_other_kernels_may_mean_a_larger_distance():
     table = CountedTable(Expansion(Store([rb.Linear()])), 5)
     for a in (1.0, 2.0):
         learn(table, {"a": a}, 1)
-    assert (table.nearest_to_example(), table.nearest(0)) == (1, 1)
+    assert (table.nearest(table.n), table.nearest(0)) == (1, 1)
 
 
 def test_counts_move_to_the_nearest_vector_and_stay_bounded():
@@ -272,7 +275,7 @@ def test_a_round_that_ends_by_an_error_changes_nothing(removed):
 @pytest.mark.parametrize("joins", [False, True])
 def test_an_example_that_is_not_put_changes_nothing(i, joins):
     rng, f = np.random.default_rng(5), expansion(3)
-    table = ValidationTable(f, 6, 20)
+    table = ValidationTable(f, 6, f.store.empty_like(), 20)
     for _ in range(5):
         begin(f, point(rng), 2)
         table.join()
@@ -300,7 +303,9 @@ def test_a_new_label_has_no_counts():
 
 
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
-@pytest.mark.parametrize("kind", [CountedTable, lambda f, most: ValidationTable(f, most, 20)])
+@pytest.mark.parametrize(
+    "kind", [CountedTable, lambda f, most: ValidationTable(f, most, f.store.empty_like(), 20)]
+)
 def test_a_copy_goes_on_alone(twin_of, kind):
     table, f, rng = filled(5, 3, kind)
     f, table = twin_of((f, table))

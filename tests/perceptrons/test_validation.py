@@ -41,7 +41,7 @@ def examples_of(model):
 
 
 def counts_of(table):
-    return np.array(table.counts)[:, : table.n]
+    return table.counts_of(slice(table.n)) if hasattr(table, "counts_of") else None
 
 
 def learned_state(model):
