@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
 """Calibration maps: their probabilities, and one online Newton step for each.
 
 A label has two features, minus its gap and minus the square root of it. Its logit under a map is the
@@ -7,7 +7,6 @@ sum of the features times the slopes, and of a bias, which is 0 for a label that
 
 from libc.math cimport sqrt
 
-import math
 import sys
 
 import numpy as np
@@ -39,8 +38,7 @@ cdef struct Map:
 
 cdef struct Bias:                     # of one label in one map
     double value
-    double a, b                       # the sums of Hessians: of the slopes and the bias
-    double own                        # and of the bias alone
+    double a, b, own                  # the sums of Hessians: of the slopes and the bias, and of it alone
 
 
 cdef class Calibrator:
@@ -83,18 +81,18 @@ cdef class Calibrator:
 
     cdef bytearray evaluate(self, dict gaps, list columns):
         """Return both features and the probabilities of model and maps (3 + maps, labels)."""
-        cdef Py_ssize_t i, m, n = len(gaps)
-        cdef double gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
-        cdef bytearray memory = bytearray((3 + N_MAPS) * n * sizeof(double))
+        cdef double value, gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
+        cdef bytearray memory = bytearray((3 + N_MAPS) * len(gaps) * sizeof(double))
+        cdef Py_ssize_t i, n = len(gaps)
         example = <double *> <char *> memory
         logits = example + 2 * n
         for i, value in enumerate([float(value) for value in gaps.values()]):
-            logits[i], gap = -<double> value, min(<double> value, cap)
+            logits[i], gap = -value, min(value, cap)
             example[i], example[n + i] = -gap, -sqrt(gap)
             for m in range(N_MAPS):
                 logits[(1 + m) * n + i] = (
                     self.maps[m, 0] * example[i] + self.maps[m, 1] * example[n + i]
-                    + self.biases[<Py_ssize_t> columns[i], m, 0]
+                    + self.bias_of(columns[i], m).value
                 )
         for m in range(1 + N_MAPS):
             softmax(logits + m * n, logits + m * n, n)
@@ -102,8 +100,7 @@ cdef class Calibrator:
 
     def probabilities(self, dict gaps):
         """Return the calibrated probability of each label, given its gap."""
-        cdef Py_ssize_t i, m, n = len(gaps)
-        cdef double total = 0.0
+        n, total = len(gaps), 0.0
         if n < 2:
             return dict.fromkeys(gaps, 1.0)
         columns = [self.columns.get(label, len(self.columns)) for label in gaps]
@@ -111,8 +108,8 @@ cdef class Calibrator:
         mixed = <double *> <char *> memory + 2 * n
         for i in range(n):
             mixed[i] *= self.mixture[0]
-            for m in range(N_MAPS):
-                mixed[i] += self.mixture[1 + m] * mixed[(1 + m) * n + i]
+            for m in range(1, 1 + N_MAPS):
+                mixed[i] += self.mixture[m] * mixed[m * n + i]
             total += mixed[i]
         return dict(zip(gaps, [mixed[i] / total for i in range(n)]))
 
@@ -121,8 +118,8 @@ cdef class Calibrator:
 
         A label without a gap changes nothing.
         """
-        cdef Py_ssize_t i, m, position, n = len(gaps)
-        cdef double largest = 0.0, total = 0.0
+        cdef Py_ssize_t position
+        n, largest, total = len(gaps), 0.0, 0.0
         if n < 2 or y not in gaps:
             return
         for label in gaps:
@@ -146,20 +143,16 @@ cdef class Calibrator:
         for m in range(N_MAPS):
             self.newton_step(m, example, columns, position)
 
-    cdef int newton_step(
-        self, Py_ssize_t m, double *example, list columns, Py_ssize_t y
-    ) except -1:
+    cdef int newton_step(self, Py_ssize_t m, double *example, list columns, Py_ssize_t y) except -1:
         """Add the curvature of the log loss of the example to a map, and take a Newton step.
 
         The Hessian is the covariance of the derivatives of the logits under p. Its block of the biases is
         diag(p) - p p'; the last term is left out, since a gradient has no part along equal shifts of
         all biases. The matrix is then an arrow, and is solved in time linear in the number of labels.
         """
-        cdef double decay = FORGETTING[m], mean_a = 0.0, mean_b = 0.0, u, v, first, second
-        cdef double width = self.width(), least_a = PRIOR * width * width, least_b = PRIOR * width
-        cdef Py_ssize_t i, n = len(columns)
         cdef Bias *bias
-        cdef Map *own = <Map *> &self.maps[m, 0]
+        n, decay, width, mean_a, mean_b = len(columns), FORGETTING[m], self.width(), 0.0, 0.0
+        own, least_a, least_b = <Map *> &self.maps[m, 0], PRIOR * width * width, PRIOR * width
         gaps, roots, p = example, example + n, example + (3 + m) * n
         own.aa, own.ab, own.bb = decay * own.aa, decay * own.ab, decay * own.bb
         for i in range(len(self.columns)):
@@ -178,8 +171,8 @@ cdef class Calibrator:
             bias.own += p[i]
         # The probabilities become the gradient. The Schur complement of the biases is (aa, ab; ab, bb).
         p[y] -= 1.0
-        cdef double aa = own.aa + least_a, ab = own.ab, bb = own.bb + least_b
-        cdef double a = mean_a - gaps[y], b = mean_b - roots[y]
+        aa, ab, bb = own.aa + least_a, own.ab, own.bb + least_b
+        a, b = mean_a - gaps[y], mean_b - roots[y]
         for i in range(n):
             bias = self.bias_of(columns[i], m)
             u, v = bias.a / (bias.own + PRIOR), bias.b / (bias.own + PRIOR)
@@ -199,7 +192,6 @@ cdef class Calibrator:
             bias.value = clipped(bias.value - u, RADIUS)
         own.a = clipped(own.a - first, RADIUS / width)
         own.b = clipped(own.b - second, RADIUS / sqrt(width))
-        return 0
 
     @property
     def weights(self):
@@ -221,14 +213,12 @@ cdef class Calibrator:
         columns, n = state["columns"], len(state["columns"])
         numbered = type(columns) is dict and list(columns.values()) == list(range(n))
         require(numbered, "a label has a wrong column")
-        maps = floats(state["maps"], (N_MAPS, 5))
+        maps, biases = floats(state["maps"], (N_MAPS, 5)), floats(state["biases"], (n, N_MAPS, 4))
         curvatures = maps[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
         require_definite(curvatures, "the curvature of the slopes is wrong")
-        biases = floats(state["biases"], (n, N_MAPS, 4))
         require((biases[:, :, 3] >= 0).all(), "the curvature of a bias is negative")
         weights = floats(state["weights"], (1 + N_MAPS,))
-        is_whole = (weights > 0).all() and math.isclose(weights.sum(), 1.0)
-        require(is_whole, "the weights of the maps are not probabilities")
+        require((weights > 0).all(), "the weight of a map is not positive")
         self.square = finite(state["square"], 0.0, CAP**2)
         self.n_gaps, self.columns, self.mixture = count(state["n_gaps"]), dict(columns), weights
         self.maps, self.biases = maps, padded(biases, n + 1)

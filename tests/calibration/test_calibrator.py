@@ -259,7 +259,6 @@ def test_a_gap_that_is_no_number_changes_nothing():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("weights", np.array([0.5, 0.5, 0.5, 0.5])),
         ("weights", np.array([1.0, 0.0, 0.0, 0.0])),
         ("maps", -np.ones((3, 5))),
         ("maps", np.full((3, 5), np.nan)),
