@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from river.metrics import base
 
 from river_budget._checks import check_count, check_probability
+from river_budget._state import require
 
-__all__ = [
-    "Bin", "CalibrationError", "FadingError", "HingeLoss", "KappaM", "KappaT", "Mistakes",
-]  # fmt: skip
+__all__ = ["Bin", "CalibrationError", "FadingError", "HingeLoss", "Mistakes"]
 
 
 class Bin(NamedTuple):
@@ -91,14 +89,7 @@ class CalibrationError(base.MultiClassMetric):
         return float(np.abs(probabilities - hits).sum() / total) if total > 0.0 else 0.0
 
 
-class _Sequential(base.MultiClassMetric):
-    """A metric that depends on the order of the examples."""
-
-    def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
-        raise NotImplementedError(f"{type(self).__name__} cannot be reverted")
-
-
-class FadingError(_Sequential):
+class FadingError(base.MultiClassMetric):
     """Prequential error with a fading factor: the share of wrong predictions, weighted by recency.
 
     The last prediction has weight 1, the one before it `factor`, then `factor ** 2`, and so on. It
@@ -128,8 +119,7 @@ class FadingError(_Sequential):
 
     def __init__(self, factor: float = 0.99) -> None:
         check_probability("factor", factor)
-        if factor == 0:
-            raise ValueError("factor must be above 0, got 0")
+        require(factor, "factor must be above 0, got 0")
         super().__init__()
         self.factor = factor
         self._wrong = self._total = 0.0
@@ -137,6 +127,9 @@ class FadingError(_Sequential):
     def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
         self._wrong = w * (y_true != y_pred) + self.factor * self._wrong
         self._total = w + self.factor * self._total
+
+    def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        raise NotImplementedError("a fading error cannot be reverted")
 
     def get(self) -> float:
         return self._wrong / self._total if self._total else 0.0
@@ -177,68 +170,6 @@ class HingeLoss(base.MeanMetric, base.BinaryMetric):
             p = self._clamp_proba(y_pred.get(self.pos_val, 0.5))
             margin = math.log(p / (1.0 - p))
         return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
-
-
-class KappaT(_Sequential):
-    """Kappa T, the temporal kappa: accuracy compared with that of the last label.
-
-    The value is `(p - p_b) / (1 - p_b)`, where `p` is the accuracy of the model and `p_b` that of a
-    baseline which predicts the label of the example before
-    ([Žliobaitė et al. 2015](https://doi.org/10.1007/s10994-014-5441-4)), or 0 if that is always
-    right. The first example is not scored. It does not work with `utils.Rolling`.
-
-    Examples
-    --------
-    >>> from river_budget import metrics
-    >>> metric = metrics.KappaT()
-    >>> for y_true, y_pred in zip("aabbba", "aaabba"):
-    ...     metric.update(y_true, y_pred)
-    >>> metric  # 1 mistake, and 2 of the baseline
-    KappaT: 50.00%
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        # What the baseline predicts; None before the first label.
-        self._baseline: Any = None
-        self._wrong = self._wrong_of_baseline = 0.0
-
-    def _next_baseline(self, y_true: Any, w: float) -> Any:
-        return y_true
-
-    def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
-        if self._baseline is not None:
-            self._wrong += w * (y_true != y_pred)
-            self._wrong_of_baseline += w * (y_true != self._baseline)
-        self._baseline = self._next_baseline(y_true, w)
-
-    def get(self) -> float:
-        return 1.0 - self._wrong / self._wrong_of_baseline if self._wrong_of_baseline else 0.0
-
-
-class KappaM(KappaT):
-    """Kappa M: accuracy compared with that of the majority class.
-
-    As `KappaT`, with a baseline that predicts the most frequent label so far, the first one among
-    ties ([Bifet et al. 2015](https://doi.org/10.1145/2783258.2783372)).
-
-    Examples
-    --------
-    >>> from river_budget import metrics
-    >>> metric = metrics.KappaM()
-    >>> for y_true, y_pred in zip("aabab", "aaabb"):
-    ...     metric.update(y_true, y_pred)
-    >>> metric  # 2 mistakes, and 2 of the baseline
-    KappaM: 0.00%
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._counts: Counter[Any] = Counter()
-
-    def _next_baseline(self, y_true: Any, w: float) -> Any:
-        self._counts[y_true] += w  # type: ignore[assignment]
-        return max(self._counts, key=self._counts.__getitem__)
 
 
 class Mistakes(base.MultiClassMetric):

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from river import linear_model, metrics
+from river import dummy, linear_model, metrics
 
 from benchmarks import suite
 from benchmarks.leaderboard import track
 from benchmarks.models import size_of
 from benchmarks.multiclass import Part
 from river_budget.catalog import ALGORITHMS
-from river_budget.metrics import KappaM, KappaT
 
 N_SYNTHETIC = 10_000
 # Imports on first use are no part of the cost, nor are rounds before the budget is full.
@@ -125,7 +124,9 @@ def measure(stream: str, model: str, n: int, seconds: float) -> Cell:
     examples = list(itertools.islice(STREAMS[stream].read(), n))
     warm_up(model, make, examples[:WARM_UP])
     learner, part, hits = make(), Part(examples, seconds), []
-    scored, ordered = metrics.Accuracy() + metrics.CohenKappa(), KappaM() + KappaT()
+    scored = metrics.Accuracy() + metrics.CohenKappa()
+    # The baselines of kappa m and kappa t, from the second example on.
+    baselines = {dummy.PriorClassifier(): [], dummy.NoChangeClassifier(): []}
     processor = wall = 0.0
     for x, y in part:
         start, start_wall = time.thread_time(), time.perf_counter()
@@ -134,15 +135,19 @@ def measure(stream: str, model: str, n: int, seconds: float) -> Cell:
         processor += time.thread_time() - start
         wall += time.perf_counter() - start_wall
         hits.append(y_pred == y)
-        ordered.update(y, y_pred)
+        for baseline, right in baselines.items():
+            right.append(baseline.predict_one(x) == y)
+            baseline.learn_one(x, y)
         if y_pred is not None:
             scored.update(y, y_pred)
 
+    wrong, *others = (sum(not hit for hit in own[1:]) for own in [hits, *baselines.values()])
+    kappas = [1 - wrong / other if other else 0.0 for other in others]
     window = min(1000, max(100, len(examples) // 25))
     full = range(window, len(hits) + 1, window)
     return Cell(
         stream, model, len(examples), len(part),
-        *(round(100 * metric.get(), 4) for metric in [*scored, *ordered]),
+        *(round(100 * value, 4) for value in [*(metric.get() for metric in scored), *kappas]),
         window, [round(100 * sum(hits[end - window : end]) / window, 2) for end in full],
         round(1e6 * processor / len(part), 3), round(1e6 * wall / len(part), 3), size_of(learner),
     )  # fmt: skip
