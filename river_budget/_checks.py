@@ -72,8 +72,7 @@ def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
         raise ValueError(f"{name} must have at least one {what}, got none")
     for i in indices:
         if i not in range(n):
-            error = f"{name} contains {i!r}, which is not a {what} index (number of {what}s: {n})"
-            raise ValueError(error)
+            raise ValueError(f"{name} contains {i!r}, which is not a {what} index below {n}")
 
 
 def _is_real(value: Any) -> bool:

@@ -39,9 +39,6 @@ Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", 
 # Bound on squares and kernel values, so that sums over a support set cannot overflow.
 LARGEST = 1e150
 
-# A kernel value takes time in proportion to the degree.
-LARGEST_DEGREE = 1000
-
 
 class Spec(NamedTuple):
     """A vector kernel as a function of an inner statistic, by the names that compiled code knows.
@@ -149,7 +146,8 @@ class Polynomial(Kernel):
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        check_count("degree", self.degree, LARGEST_DEGREE)
+        # A kernel value takes time in proportion to it.
+        check_count("degree", self.degree, 1000)
         check_positive("gamma", self.gamma)
         check_not_negative("coef0", self.coef0)
 
@@ -267,10 +265,6 @@ class RationalQuadratic(RadialKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("gamma_factor", self.gamma_factor)
-
-    def __repr__(self) -> str:
-        factor = "" if self.gamma_factor == 1.0 else f", gamma_factor={self.gamma_factor}"
-        return f"RationalQuadratic(gamma={self.gamma}{factor})"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,19 +67,14 @@ def _array_of(name: Any, values: Any) -> NDArray[Any]:
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:
     """Return the labels of rows. Raises ValueError if y is no series, or of another length."""
-    if isinstance(y, np.ndarray) and y.ndim == 1:
-        # `tolist` would turn times into integers.
-        labels = list(y) if y.dtype.kind == "M" else y.astype(object).tolist()
-    elif isinstance(y, list | tuple):
-        labels = list(y)
-    else:
-        # A wrapper of narwhals would take longer than the list.
-        plain = getattr(y, "to_list", None) or getattr(y, "to_pylist", None)
-        if plain is None:
-            raise ValueError(f"y is a {type(y).__name__}: expected a series of labels")
-        labels = plain()
-    if len(labels) != n_rows:
-        raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels")
+    if isinstance(y, np.ndarray) and y.dtype.kind != "M":
+        y = y.astype(object)  # of values of Python, but for times
+    # A wrapper of narwhals would take longer than the list.
+    plain = getattr(y, "to_list", None) or getattr(y, "to_pylist", None)
+    is_series = plain or isinstance(y, list | tuple) or getattr(y, "ndim", 0) == 1
+    require(is_series, f"y is a {type(y).__name__}: expected a series of labels")
+    labels = plain() if plain else list(y)
+    require(len(labels) == n_rows, f"X has {n_rows} rows, but y has {len(labels)} labels")
     return labels
 
 

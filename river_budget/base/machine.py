@@ -17,7 +17,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, one_of, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
-from river_budget._state import Field, Learned, bytes_of
+from river_budget._state import Field, Learned, bytes_of, require
 from river_budget.base.frames import Frame, frame_like, frame_of, labels_of, series_like
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.parameters import Parametrized, parameter
@@ -72,8 +72,7 @@ class Copied(base.Base):
 
         With `include_attributes`, it has learned the same; then new parameters are refused.
         """
-        if new_params and include_attributes:
-            raise ValueError("give new_params or include_attributes, not both")
+        require(not (new_params and include_attributes), "give new_params or include_attributes")
         return copy.deepcopy(self) if include_attributes else super().clone(new_params)
 
 
@@ -171,7 +170,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     ) -> None:
         """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
-        If a row is refused, none is learned.
+        Raises ValueError, with the number of the row, if a value, a label or a weight is refused.
+        Then no row is learned.
 
         Parameters
         ----------
@@ -182,12 +182,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             A series of labels.
         w
             A series or sequence of weights, or one weight for all rows; all 1 by default.
-
-        Raises
-        ------
-        ValueError
-            If a value, a label or a weight is refused, or `X`, `y` and `w` differ in length. The
-            error names the row, counted from 0.
         """
         frame = frame_of(X)
         labels = labels_of(y, len(frame.rows))

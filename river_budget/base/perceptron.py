@@ -68,9 +68,8 @@ class Perceptron(Machine):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        budget = getattr(self, "budget", None)
-        fits = budget is None or self.n_support <= budget
-        require(fits, "there are more support vectors than the budget allows")
+        most = getattr(self, "budget", None) or self.n_support
+        require(self.n_support <= most, "there are more support vectors than the budget allows")
 
     def _novelty(self, x: Features) -> float:
         self._f.best(x)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 
 from river_budget._core.gram import backward
-from river_budget._state import finite
 from river_budget.base import Example, Expansion, Number, with_example
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.theory import Guarantee, bounds
@@ -35,11 +34,6 @@ class ProjectronPlusPlus(Projectron):
         "improvement against any comparator with a norm of at most `1 / eta`. Weights above 1 can "
         "make it negative."
     )
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        if not self._f.n_weighted:
-            finite(self.bound_improvement, 0.0, math.inf)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         improvement = max(0.0, self.bound_improvement)

@@ -369,7 +369,6 @@ def test_the_factor_of_a_learned_gamma():
         model.learn_one(x, y)
     gammas = [kernel.kernel.gamma for kernel in model.resolved_kernels]
     assert gammas[1] == 10 * gammas[0]
-    assert repr(wide) == "RationalQuadratic(gamma=None)"
     assert repr(narrow) == "RationalQuadratic(gamma=None, gamma_factor=10.0)"
     with pytest.raises(ValueError, match="gamma_factor"):
         rb.RationalQuadratic(gamma_factor=0)
