@@ -1,10 +1,8 @@
 """Kernels as immutable values.
 
-Radial kernels are functions of a distance, with k(x, x) = 1. Without a gamma, a model learns a scale
-for each feature, and gamma as 1 over the sum of the variances of the scaled features. With a gamma,
-nothing is scaled. `Linear` and `Polynomial` are functions of a dot product; `Cosine` is for
-embeddings. `Normalized` scales examples to norm 1 in feature space; `FunctionKernel` wraps a function
-of dicts.
+Radial kernels are functions of a distance. Without a gamma, a model learns a scale for each feature,
+and gamma as 1 over the sum of the variances of the scaled features; with a gamma, nothing is scaled.
+`Linear` and `Polynomial` are functions of a dot product; `Cosine` is for embeddings.
 """
 
 from __future__ import annotations
@@ -73,10 +71,8 @@ class Kernel(base.Base, abc.ABC):
 
     Attributes
     ----------
-    has_unit_norm, is_radial
-        Whether k(x, x) = 1 for every x; whether it is a function of a distance, with a width.
-    learns_scales
-        Whether a model learns the scales of features and the width of the kernel.
+    has_unit_norm, is_radial, learns_scales
+        Whether k(x, x) = 1 for every x, it is a function of a distance, and a model learns its width.
     spec
         What compiled code reads of the kernel; None if it can only be called.
     known
@@ -97,10 +93,7 @@ class Kernel(base.Base, abc.ABC):
         return repr(self)
 
     def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
-        """Return the kernel with what is left open set from names of features.
-
-        A gamma that was learned takes the place of its own.
-        """
+        """Return the kernel with what is open set from names of features, or a gamma as learned."""
         return self
 
 

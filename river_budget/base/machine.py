@@ -49,9 +49,8 @@ def forget_prediction(model: Any) -> None:
 def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
-    own = getattr(classifier, "memory_bytes", None)
     # River has no public name for it.
-    return classifier._raw_memory_usage if own is None else own  # noqa: SLF001
+    return getattr(classifier, "memory_bytes", None) or classifier._raw_memory_usage  # noqa: SLF001
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
@@ -212,8 +211,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
 
-        Raises ValueError if there are more than two labels or, with the number of the row, if a
-        value is refused.
+        Raises ValueError if there are more than two labels, or if a value is refused.
         """
         frame, scores = self._scored(X)
         self._labels.require_two("scores_one or scores_many")
@@ -328,7 +326,7 @@ class Machine(OnlineClassifier):
 
     @abc.abstractmethod
     def _novelty(self, x: Features) -> float:
-        """Return the novelty of x; see `novelty_one`."""
+        """See `novelty_one`."""
 
     @abc.abstractmethod
     def _rescale(self, scales: Scales) -> None:

@@ -30,11 +30,10 @@ class Perceptron(Machine):
     there were return to their former values. So replace a declared array instead of changing its
     elements. `_derive` takes back what other objects have learned.
 
-    It takes any number of labels. In the space of `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, for a
-    label y and its rival s, the label with the largest other score, a hypothesis f with a score g_c
-    for each label has the margin `<f, z> = (g_y(x) - g_s(x)) / 2`, and `||z||^2 = k(x, x)`. So a
-    binary algorithm that runs on these z with the label +1 is a multi-class algorithm with the same
-    mistake bound. With two labels, `g_+ = -g_- = f`.
+    With a label y and its rival s, the label with the largest other score, a hypothesis f with a
+    score g_c for each label has the margin `(g_y(x) - g_s(x)) / 2 = <f, z>` at
+    `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, where `||z||^2 = k(x, x)`. So a binary algorithm on
+    these z keeps its mistake bound with any number of labels. With two, `g_+ = -g_- = f`.
     """
 
     _f = Field[Expansion](key="hypothesis")
@@ -120,12 +119,9 @@ class BudgetPerceptron(Perceptron):
 
 
 class RandomPerceptron(BudgetPerceptron):
-    """A perceptron that draws at random, at most once in each round.
+    """A perceptron that draws at random, at most once in each round."""
 
-    A draw follows from the key and the number of the round, so it needs no state.
-    """
-
-    _key = Count()
+    _key = Count()  # A draw follows from it and the number of the round.
 
     seed: int | None = parameter(default=None, kw_only=True)
 
@@ -134,16 +130,13 @@ class RandomPerceptron(BudgetPerceptron):
         self._key = random.Random(self.seed).getrandbits(62)
 
     def _random(self) -> float:
-        """Return a number of at least 0 and below 1 for this round."""
+        """Return the number of this round, at least 0 and below 1."""
         return uniform(self._key, self._f.n_rounds)
 
 
 @documented
 class GrowingPerceptron(Perceptron):
-    """A perceptron that never removes a support vector, so that its hypotheses can be averaged.
-
-    A subclass changes the hypothesis only through `_add` and `_shift`.
-    """
+    """A perceptron that only adds and shifts, by `_add` and `_shift`, and can average hypotheses."""
 
     # For each slot and label, the sum of (round x change of the coefficient) over all updates. The
     # sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.

@@ -17,7 +17,7 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative
     hinge loss `L(g)`, path length `S = sum ||g_t - g_(t-1)||` and norms of at most `sqrt(B) / 8`
-    (Theorem 1). A margin of 1 on every example takes a norm of 1, hence a budget of 64.
+    (Theorem 1).
 
     Parameters
     ----------
