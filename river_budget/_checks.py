@@ -9,6 +9,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+# Of a parameter by its name and value.
+Check = Callable[[str, Any], None]
+
 # A smaller weight is 0: its products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
 
@@ -21,7 +24,7 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def checks(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
+def checks(expected: str, is_valid: Callable[[Any], bool]) -> Check:
     """Return the check of a parameter, whose error tells what is expected."""
 
     def check(name: str, value: Any) -> None:
@@ -31,13 +34,13 @@ def checks(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any
     return check
 
 
-def one_of(*choices: Any) -> Callable[[str, Any], None]:
+def one_of(*choices: Any) -> Check:
     """Return the check of a parameter that is one of some values of one type."""
     kind = type(choices[0])
     return checks(f"one of {list(choices)}", lambda v: isinstance(v, kind) and v in choices)
 
 
-def number(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
+def number(expected: str, is_valid: Callable[[Any], bool]) -> Check:
     """Return the check of a parameter that is a valid number."""
     return checks(expected, lambda value: _is_real(value) and is_valid(value))
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import river_budget as rb
 from river_budget.base import OnlineClassifier
-from river_budget.kernels import Kernel
 
 __all__ = ["ALGORITHMS", "Algorithm"]
 
@@ -33,15 +32,12 @@ class Algorithm(NamedTuple):
         """Return whether the class has a parameter."""
         return parameter in inspect.signature(self.model).parameters
 
-    def build(
-        self, kernel: Kernel | None = None, variant: str | None = None, **others: Any
-    ) -> OnlineClassifier:
+    def build(self, kernel: Any = None, variant: str | None = None, **others: Any) -> Any:
         """Return a model with the arguments that its class accepts, except those that are None."""
         chosen = next(iter(self.variants)) if variant is None else variant
         arguments = {"kernel": kernel, **others}
         accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
-        make: Any = self.model
-        return make(**accepted, **self.variants[chosen])
+        return self.model(**accepted, **self.variants[chosen])
 
 
 TIGHTER: Variants = {"0": {}, "A": {"validation": 9}, "Full": {"validation": "all"}}

@@ -10,7 +10,6 @@ from river_budget._core.store import Store
 from river_budget._features import is_array
 from river_budget._state import AtLeast, Field, require
 from river_budget.base import OnlineClassifier, documented, parameter
-from river_budget.base.machine import NEVER
 from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
 
@@ -78,6 +77,7 @@ class KernelLDA(OnlineClassifier):
     _f = Field[Discriminant](key="hypothesis")
 
     _gamma = AtLeast(0.0)
+    _last_update = BUFFER
 
     n_features: int = parameter(default=300, check=check_n_features)
     forgetting: float = parameter(default=1.0, check=check_probability)
@@ -122,9 +122,3 @@ class KernelLDA(OnlineClassifier):
             if f.n_rounds == BUFFER:
                 scales.sums.clear()
         self._schedule()
-
-    def _schedule(self) -> None:
-        f, scales = self._f, self._feature_scales
-        is_learning = scales is not None and f.n_rounds < BUFFER
-        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
-        f.sums = scales.sums if scales is not None and is_learning else None

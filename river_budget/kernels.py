@@ -399,13 +399,11 @@ class Scaled(Kernel):
         return self.kernel.has_unit_norm
 
     def __call__(self, x: Features, z: Features) -> float:
-        x, z = _with_categories(x), _with_categories(z)
+        x, z, of = _with_categories(x), _with_categories(z), dict(self.scales)
+        names = x.keys() | z.keys()
         if self.kernel.is_radial:
             # The difference of large values is scaled, instead of the values, which would be rounded.
-            names = x.keys() | z.keys()
-            x = {n: np.float64(x.get(n, 0.0)) - np.float64(z.get(n, 0.0)) for n in names}
-            z = {}
-        of = dict(self.scales)
+            x, z = {n: np.float64(x.get(n, 0)) - np.float64(z.get(n, 0)) for n in names}, {}
         x, z = ({n: v / of.get(n, self.other) for n, v in given.items()} for given in (x, z))
         return self.kernel(x, z)
 
@@ -459,9 +457,7 @@ def _with_categories(x: Features) -> Features:
     )
 
 
-def _aligned(
-    x: Features, z: Features, names: Collection[Any] | None = None
-) -> list[tuple[float, float]]:
+def _aligned(x: Features, z: Features, names: Any = None) -> list[tuple[float, float]]:
     """Return the pairs of values of two examples, array elements too, over their names or others."""
     x, z = _with_categories(x), _with_categories(z)
     found: list[tuple[float, float]] = []

@@ -85,6 +85,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     _multiclass = True
     # An example is an update if its margin is at most this.
     _threshold = 0.0
+    # Scales are updated for the last time after so many examples.
+    _last_update = LAST_UPDATE
 
     _labels = Field[Labels](given=["_f"])
     _feature_scales = Field[Scales | None]()
@@ -276,9 +278,12 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def _check(self) -> None:
         """Update scales if that is due, and call `_schedule`."""
 
-    @abc.abstractmethod
     def _schedule(self) -> None:
         """Set which examples are observed and checked next."""
+        f, scales = self._f, self._feature_scales
+        is_learning = scales is not None and f.n_rounds < self._last_update
+        f.sums = scales.sums if scales is not None and is_learning else None
+        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
 
 
 class Machine(OnlineClassifier):
@@ -350,11 +355,10 @@ class Machine(OnlineClassifier):
             scales.sums.clear()
 
     def _schedule(self) -> None:
-        f, scales, n = self._f, self._feature_scales, self._f.n_rounds
-        f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
-        f.checked_at = NEVER if f.sums is None else next_update(n)
-        if n < N_CHECKED_ROWS and any(kernel.is_radial for kernel in f.store.kernels):
-            f.checked_at = n + 1
+        super()._schedule()
+        f = self._f
+        if f.n_rounds < N_CHECKED_ROWS and any(kernel.is_radial for kernel in f.store.kernels):
+            f.checked_at = f.n_rounds + 1
 
     def _check_width(self) -> None:
         self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)

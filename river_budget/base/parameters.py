@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, dataclass_transform
 
+from river_budget._checks import Check
 
-def parameter(
-    *, default: Any, check: Callable[[str, Any], None] | None = None, kw_only: bool = False
-) -> Any:
+
+def parameter(*, default: Any, check: Check | None = None, kw_only: bool = False) -> Any:
     """Declare a parameter. `check(name, value)` raises ValueError if a value is invalid.
 
     None as a default is not checked.

@@ -155,12 +155,11 @@ class GrowingPerceptron(Perceptron):
         f = self._f
         f.claim()
         try:
-            scores = np.array(f.scores(x))
-            moments = f.row @ widened(self._moments[: f.n], f.n_labels)
-            averages = ((f.n_rounds + 1) * scores - moments) / max(1, f.n_rounds)
+            scores, moments = np.array(f.scores(x)), widened(self._moments[: f.n], f.n_labels)
+            sums = (f.n_rounds + 1) * scores - f.row @ moments
+            return self._by_label((sums / max(1, f.n_rounds)).tolist())
         finally:
             f.release()
-        return self._by_label(averages.tolist())
 
     def _add(self, f: Expansion, y: Example, step: float = 1.0) -> None:
         """See `Expansion.add`."""
