@@ -14,11 +14,8 @@ import numpy as np
 from river.base import Estimator
 
 from river_budget._checks import check_count
+from river_budget._state import require
 from river_budget.base import classifier_of, innermost_of, memory_of
-
-# Enough examples to fill a usual budget, so everything is imported before timing starts. They are
-# spread over the stream, so that labels that come late are among them.
-WARM_UP = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,10 +28,8 @@ class Run:
         The run over time (points,): number of examples so far, of those whose label did not have the
         largest score when predicted (y f(x) <= 0 with two labels), or, if the model does not count
         these, of wrong or missing predictions, and of support vectors, if any.
-    memory_bytes
-        Size of the model at the end.
-    seconds
-        Time to predict and learn all examples.
+    memory_bytes, seconds
+        Size of the model at the end, and time to predict and learn all examples.
     figures
         The figures of a summary, by name.
     """
@@ -62,44 +57,36 @@ class Comparison:
     runs: dict[str, list[Run]]
 
     def __repr__(self) -> str:
-        """Return the ranking as a table, with standard deviations if there are several runs."""
+        """Return the summary as a table, with standard deviations if there are several runs."""
         lines = [["model", "mistakes %", "support", "bytes", "µs/example"]]
-        for name, figures in self.ranking():
+        for name, figures in self.summary().items():
             cells = zip(figures.values(), [".2f", ",.0f", ",.0f", ".2f"], strict=True)
             shown = "{0:{2}} ± {1:{2}}" if len(self.runs[name]) > 1 else "{0:{2}}"
             lines.append([str(name), *(shown.format(*figure, spec) for figure, spec in cells)])
         return text_table(lines)
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Return mean and standard deviation of each model's figures over the permutations."""
-        return {
+        """Return mean and standard deviation of each model's figures over the permutations.
+
+        Models with fewer mistakes come first.
+        """
+        found = {
             name: {key: _moments([run.figures[key] for run in runs]) for key in runs[0].figures}
             for name, runs in self.runs.items()
         }
-
-    def ranking(self) -> list[tuple[str, dict[str, tuple[float, float]]]]:
-        """Return names and summaries of the models, those with the fewest mistakes first."""
-        return sorted(self.summary().items(), key=lambda row: row[1]["mistakes_percent"][0])
+        return dict(sorted(found.items(), key=lambda row: row[1]["mistakes_percent"][0]))
 
     def verdict(self) -> str:
         """Return which model is best, and which ones may be worse by chance only, as a text.
 
         Chance is two standard errors of the difference of two shares of mistakes.
         """
-        (best, figures), *others = self.ranking()
+        (best, figures), *others = self.summary().items()
         percent, n = figures["mistakes_percent"][0], self.runs[best][0].examples[-1]
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)
-        close = {n: row for n, row in others if row["mistakes_percent"][0] <= percent + chance}
-        if not close:
-            return f"{best} has the fewest mistakes."
-        as_good = {best: figures, **close}
-        fastest = min(as_good, key=lambda name: as_good[name]["microseconds_per_example"])
-        smallest = min(as_good, key=lambda name: as_good[name]["memory_bytes"])
-        smallest_too = "the smallest" if smallest == fastest else f"{smallest} the smallest"
-        return (
-            f"{best} has the fewest mistakes. Within chance of it ({chance:.2f} points): "
-            f"{', '.join(close)}. Of these, {fastest} is the fastest and {smallest_too}."
-        )
+        close = [name for name, row in others if row["mistakes_percent"][0] <= percent + chance]
+        within = f" Within chance of it ({chance:.2f} points): {', '.join(close)}." if close else ""
+        return f"{best} has the fewest mistakes.{within}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in plain types, ready for JSON."""
@@ -159,18 +146,12 @@ def compare(
     """
     check_count("permutations", permutations)
     check_count("n_points", n_points)
-    if not isinstance(models, Mapping):
-        raise ValueError(
-            f"models must be a dict of classifiers by name, got a {type(models).__name__}"
-        )
+    expected = f"models must be a dict of classifiers by name, got a {type(models).__name__}"
+    require(isinstance(models, Mapping), expected)
     rows = list(stream)
-    if not rows:
-        raise ValueError("the stream has no examples")
+    require(rows, "the stream has no examples")
     rng = random.Random(seed)
     runs: dict[str, list[Run]] = {name: [] for name in models}
-    for name, model in models.items():
-        after_examples(name, 0)
-        _run(model.clone(), rows[:: max(1, len(rows) // WARM_UP)], n_points, lambda n: None)
     for _ in range(permutations):
         if permutations > 1:
             rng.shuffle(rows)
@@ -207,4 +188,4 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _moments(values: list[float]) -> tuple[float, float]:
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return float(np.mean(values)), float(np.std(values, ddof=min(1, len(values) - 1)))

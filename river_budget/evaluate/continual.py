@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -47,9 +48,8 @@ class ContinualRun:
         Number of support vectors after each example (examples,); empty for models that have none.
     memory_bytes, microseconds_per_example
         Size of the model at the end, and mean time to predict and learn one example.
-    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer,
-    forward_transfer, forgetting, class_forgetting, class_forgetting_avg,
-    brings_new_classes, mean_recovery_time, figures
+    accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer, brings_new_classes, class_forgetting,
+    class_forgetting_avg, figures, forgetting, forward_transfer, mean_recovery_time, prequential_error
         Derived from these; see each property.
     """
 
@@ -93,8 +93,8 @@ class ContinualRun:
 
         It leaves out the task learned last. Negative values mean forgetting.
         """
-        R = self.accuracy_matrix
-        return _mean(R[-1, j] - R[i, j] for j, i in self._earlier_tasks.items())
+        R, last_steps = self.accuracy_matrix, {j: i for i, j in enumerate(self.task_sequence)}
+        return _mean(R[-1, j] - R[i, j] for j, i in last_steps.items() if i < len(R) - 1)
 
     @property
     def forward_transfer(self) -> float:
@@ -103,9 +103,9 @@ class ContinualRun:
         It leaves out the task learned first. Lopez-Paz and Ranzato subtract the accuracy of a
         randomly initialized model.
         """
-        first = {j: self.task_sequence.index(j) for j in reversed(self.task_sequence)}
-        R = self.accuracy_matrix
-        return _mean(R[i - 1, j] - self.chance_accuracy[j] for j, i in first.items() if i)
+        R, chance = self.accuracy_matrix, self.chance_accuracy
+        first_steps = {j: self.task_sequence.index(j) for j in self.task_sequence}
+        return _mean(R[i - 1, j] - chance[j] for j, i in first_steps.items() if i)
 
     @property
     def forgetting(self) -> float:
@@ -114,8 +114,8 @@ class ContinualRun:
         It leaves out the task learned last
         ([Chaudhry et al. 2018](https://doi.org/10.1007/978-3-030-01252-6_33)).
         """
-        R = self.accuracy_matrix
-        return _mean(R[:-1, j].max() - R[-1, j] for j in self._earlier_tasks)
+        R, last = self.accuracy_matrix, self.task_sequence[-1]
+        return _mean(R[:-1, j].max() - R[-1, j] for j in {*self.task_sequence} - {last})
 
     @property
     def class_forgetting(self) -> NDArray[np.float64]:
@@ -164,20 +164,15 @@ class ContinualRun:
         return text_table(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run in plain types, ready for JSON; None for a figure that is nan.
+        """Return the run in plain types, as JSON has them; None for a figure that is nan.
 
         It leaves out what has as many values as there are examples.
         """
         values = vars(self) | self.figures
         values |= {"accuracy_seen": self.accuracy_seen, "class_forgetting": self.class_forgetting}
         del values["wrong"], values["support_sizes"]
-        return {n: _plain(list(v) if isinstance(v, tuple) else v) for n, v in values.items()}
-
-    @property
-    def _earlier_tasks(self) -> dict[int, int]:
-        """The last step of each task except the one learned last."""
-        steps = enumerate(self.task_sequence)
-        return {j: i for i, j in steps if j != self.task_sequence[-1]}
+        text = json.dumps(values, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v))
+        return json.loads(text, parse_constant=lambda name: None)
 
 
 def lifelong(
@@ -234,9 +229,6 @@ def lifelong(
     check_indices("task_sequence", sequence, len(tasks), "task")
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
-    # Imports everything before timing starts.
-    mixed = itertools.chain.from_iterable(zip(*(tests[j] for j in set(sequence)), strict=True))
-    _learn(model.clone(), itertools.islice(mixed, n_test))
     learner, steps, hits, seconds = model.clone(), [], [], 0.0
     for j in sequence:
         examples, start = _take(streams[j], n_learn, j), time.perf_counter()
@@ -245,7 +237,7 @@ def lifelong(
         hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
     wrong = [is_wrong for is_wrong, _ in steps]
 
-    labels = [_labels(test) for test in tests]
+    labels = [sorted({y for _, y in test}, key=str) for test in tests]
     classes = tuple(dict.fromkeys(y for j in [*sequence, *range(len(tasks))] for y in labels[j]))
     first_steps = {y: i for i, j in [*enumerate(sequence)][::-1] for y in labels[j]}
     is_of = np.eye(len(classes))[[classes.index(y) for test in tests for _, y in test]]
@@ -295,25 +287,6 @@ def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]
     return steps
 
 
-def _labels(examples: list[Any]) -> list[Any]:
-    """Return the labels of some examples once each, sorted if they can be."""
-    labels = list(dict.fromkeys(y for _, y in examples))
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels
-
-
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return float(np.mean(listed)) if listed else float("nan")
-
-
-def _plain(value: Any) -> Any:
-    """Return a label, a figure or several as JSON has them; None for nan."""
-    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if value != value:
-        return None
-    return value if isinstance(value, str | int | float | None) else str(value)
