@@ -18,6 +18,7 @@ from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticD
 
 from river_budget import _checks
 from river_budget._state import require
+from river_budget.base.documented import RAISES
 from river_budget.base.parameters import check_parameters
 
 __all__ = [
@@ -30,15 +31,6 @@ N_CANDIDATES = 10
 
 ENDLESS = "Number of examples; endless by default."
 SEED = "Random number generator seed for reproducibility."
-SECTIONS = """Parameters
-----------
-{}
-Raises
-------
-ValueError
-    If a parameter is out of its range.
-
-"""
 
 Point = dict[int, float]
 Example = tuple[Point, Any]
@@ -70,10 +62,11 @@ class Stream(SyntheticDataset):
 
     def __init_subclass__(cls) -> None:
         """Make a dataclass of a stream, and describe its parameters."""
-        fields = dataclasses.fields(dataclasses.dataclass(eq=False, repr=False)(cls))  # type: ignore
-        entries = "".join(f"{field.name}\n    {field.metadata['doc']}\n" for field in fields)
+        made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+        entries = "".join(f"{f.name}\n    {f.metadata['doc']}\n" for f in dataclasses.fields(made))
         first, *rest = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
-        text = first + SECTIONS.format(entries) + "".join(rest)
+        sections = f"Parameters\n----------\n{entries}\nRaises\n------\n{RAISES}\n\n"
+        text = first + sections + "".join(rest)
         cls.__doc__ = textwrap.indent(text, "    ").lstrip()  # River looks for an indented text
 
     def __post_init__(self) -> None:
