@@ -424,7 +424,7 @@ def test_forged_parts_of_a_pipeline_are_refused(pipeline, path, value, message):
     [
         ("parameters", "budget"),
         ("parameters", "kernel"),
-        ("state", "hypothesis", "state", "n_rounds"),
+        ("state", "hypothesis", "state", "n_mistakes"),
         ("state", "hypothesis", "state", "store"),
         ("state", "labels"),
     ],
