@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps, rcParams
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.rcsetup import cycler
@@ -25,9 +24,6 @@ from matplotlib.rcsetup import cycler
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
-
-# Supported file name extensions.
-FORMATS = frozenset(FigureCanvasBase.filetypes)
 
 DOTS_PER_INCH = 72
 
@@ -78,17 +74,6 @@ def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
     _add_legend(right)
     for axes, (name, run) in zip(_grid(below, len(runs), 7), runs.items(), strict=True):
         draw_accuracy_matrix(axes, run, name)
-    _save(figure, title, path)
-
-
-def plot_class_incremental_runs(runs: Runs, title: str, path: Path) -> None:
-    """Plot the accuracy on all classes seen so far, and the forgetting of each class."""
-    width = max(4, 0.3 * len(next(iter(runs.values())).classes))
-    figure = Figure(figsize=(8 + width, max(4, 1 + 0.3 * len(runs))), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[8, width])
-    draw_accuracy_seen(left, runs)
-    _add_legend(left)
-    draw_class_forgetting(right, runs)
     _save(figure, title, path)
 
 

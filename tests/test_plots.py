@@ -51,7 +51,7 @@ def test_labels_and_titles_with_dollars_are_no_formulas(tmp_path):
     tasks = [[({"t": t}, label) for t in range(30)] for label in ("$a_{$", "b$", "c")]
     run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=10)
     path = tmp_path / "classes.png"
-    plots.plot_class_incremental_runs({"last label": run}, "from $_{$ to 5", path)
+    plots.plot_continual_runs({"last $_{$ label": run}, "from $_{$ to 5", path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
@@ -62,7 +62,6 @@ def test_names_of_models_with_dollars_are_no_formulas(tmp_path):
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
     runs = {name: evaluate.lifelong(model, [stream], n_learn=20, n_test=20)}
     plots.plot_continual_runs(runs, "", path)
-    plots.plot_class_incremental_runs(runs, "", path)
     plots.plot_comparison(evaluate.compare({name: model}, stream), "", path)
     plots.plot_certificates({name: theory.certify(model, stream)}, "", path)
 
@@ -146,12 +145,6 @@ def test_forgetting_is_written_in_the_cells_of_earlier_classes(axes, class_incre
     plots.draw_class_forgetting(axes, {"last label": class_incremental_run})
     assert texts(axes) == ["100", "100"]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b", "c"]
-
-
-def test_class_incremental_runs_are_written_to_a_file(tmp_path, class_incremental_run):
-    path = tmp_path / "classes.png"
-    plots.plot_class_incremental_runs({"last label": class_incremental_run}, "title", path)
-    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_errors_fade(axes):

@@ -50,9 +50,7 @@ class Learn(Run):
     seed: options.Seed = 42
     path: Annotated[
         Path | None,
-        typer.Option(
-            "--checkpoint", callback=options.writable, help="Save here, and go on from here."
-        ),
+        typer.Option("--checkpoint", help="Save here, and go on from here."),
     ] = None
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
 
@@ -72,6 +70,7 @@ class Learn(Run):
             self._lines = _going_on(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
+            self._save(checkpoint.Checkpointer.save)  # Fails before any work if it must.
             try:
                 self.through(itertools.dropwhile(lambda row: row.line <= n_seen, rows))
             finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -29,26 +28,6 @@ def _character(text: str | None) -> str | None:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise typer.BadParameter(f"{text!r} is not one character, nor tab")
     return delimiter
-
-
-def writable(path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before any work is done."""
-    if path is None or (
-        not path.is_dir() and os.access(Path(os.path.realpath(path)).parent, os.W_OK)
-    ):
-        return path
-    raise typer.BadParameter(
-        f"{path} is a directory, or that of it does not exist or cannot be written to"
-    )
-
-
-def _picture(path: Path | None) -> Path | None:
-    if path is not None:
-        from river_budget import plots  # needs matplotlib
-
-        if path.suffix.removeprefix(".") not in plots.FORMATS:
-            raise CommandError(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
-    return writable(path)
 
 
 STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it"
@@ -87,12 +66,8 @@ Models = Annotated[
     str | None, typer.Option("--models", help="Names of algorithms, with commas. [default: all]")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", callback=writable, help="Write all figures to this file.")
-]
-PlotFile = Annotated[
-    Path | None, typer.Option("--plot", callback=_picture, help="Draw a picture to this file.")
-]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw a picture to this file.")]
 
 
 def algorithms(names: str | None) -> dict[str, Algorithm]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import itertools
 import json
 import math
@@ -49,6 +50,13 @@ class Study(Command):
     json_file: options.JsonFile = None
     plot_file: options.PlotFile = None
 
+    def __post_init__(self) -> None:
+        """Fail before any work if matplotlib is absent, or a file cannot be written."""
+        if self.plot_file:
+            importlib.import_module("river_budget.plots")
+        for path in filter(None, (self.json_file, self.plot_file)):
+            path.touch()
+
     def kernel(self, published: float | None) -> Any:
         return kernels.RBF(published if self.gamma is None else self.gamma)
 
@@ -66,8 +74,7 @@ class Study(Command):
             content = {"title": title, "models": figures}
             self.json_file.write_text(json.dumps(content, indent=1) + "\n")
         if self.plot_file:
-            from river_budget import plots  # needs matplotlib
-
+            plots = importlib.import_module("river_budget.plots")
             getattr(plots, draw)(results, title, self.plot_file)
 
 
@@ -207,9 +214,7 @@ class Lifelong(Study):
             table.append([name, *cells])
         what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
         figures = {name: run.to_dict() for name, run in runs.items()}
-        is_growing = next(iter(runs.values())).brings_new_classes
-        draw = "plot_class_incremental_runs" if is_growing else "plot_continual_runs"
-        self.report(what, kernel, text_table(table), figures, draw, runs)
+        self.report(what, kernel, text_table(table), figures, "plot_continual_runs", runs)
 
 
 def _streams(

@@ -48,7 +48,7 @@ class ContinualRun:
         Number of support vectors after each example (examples,); empty for models that have none.
     memory_bytes, microseconds_per_example
         Size of the model at the end, and mean time to predict and learn one example.
-    accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer, brings_new_classes, class_forgetting,
+    accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer, class_forgetting,
     class_forgetting_avg, figures, forgetting, forward_transfer, mean_recovery_time, prequential_error
         Derived from these; see each property.
     """
@@ -131,11 +131,6 @@ class ContinualRun:
     def class_forgetting_avg(self) -> float:
         """Mean of `class_forgetting` over the classes that have one."""
         return _mean(drop for drop in self.class_forgetting if drop == drop)
-
-    @property
-    def brings_new_classes(self) -> bool:
-        """Whether a step after the first one brings classes that are not in the steps before it."""
-        return any(self.class_first_steps)
 
     @property
     def mean_recovery_time(self) -> float:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sys
 
 import pytest
@@ -164,13 +163,14 @@ def test_a_blank_line_is_none(run, stdin, text):
     assert (code, [answer["label"] for answer in answers_of(out)]) == (0, [0, 1])
 
 
-def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_path, monkeypatch):
-    stdin(CSV)
-    code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path)
-    assert (code, out, f"{tmp_path} is a directory, or" in err) == (2, "", True)
-    monkeypatch.setattr(os, "access", lambda path, mode: os.path.realpath(path) != str(tmp_path))
-    code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path / "model")
-    assert (code, out, "cannot be written to" in err) == (2, "", True)
+def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_path):
+    for path, message in [
+        (tmp_path, "Is a directory"),
+        (tmp_path / "absent/model", "No such file"),
+    ]:
+        stdin(CSV)
+        code, out, err = run("learn", *OPTIONS, "--checkpoint", path)
+        assert (code, out, message in err.splitlines()[-1]) == (2, "", True)
 
 
 def test_parquet_needs_pyarrow(run, stdin, monkeypatch):

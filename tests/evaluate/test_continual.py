@@ -151,7 +151,6 @@ def test_tasks_that_bring_new_labels():
     assert run.accuracy_matrix.tolist() == [[0.75, 0], [0, 0.8]]
     assert run.accuracy_seen.tolist() == [0.75, 0.4]
     assert run.class_forgetting == pytest.approx([0, 1, np.nan], nan_ok=True)
-    assert run.brings_new_classes
     assert json.loads(json.dumps(run.to_dict()))["classes"] == ["a", "b", 7]
 
 
@@ -183,7 +182,7 @@ def test_tasks_with_the_same_labels_bring_no_new_ones():
     tasks = [labelled([True, False]), labelled([False, True])]
     run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=20)
     assert run.classes == (False, True)
-    assert not run.brings_new_classes
+    assert run.class_first_steps == (0, 0)
 
 
 def test_a_model_of_rivers_learns_classes_one_task_after_the_other():
