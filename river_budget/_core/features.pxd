@@ -15,6 +15,7 @@ cdef struct Feature:                  # a feature row: the values of one name in
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
     double *column                    # values by slots (capacity,), in lines of the cache; NULL: in the list
+    void *memory                      # of the column
     Entry *entries                    # the list (room,)
 
 

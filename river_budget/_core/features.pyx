@@ -13,14 +13,14 @@ from libc.string cimport memcmp, memcpy, memset
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
-    COLUMN_HEAD = 9  # doubles: an address, and what it may take to the next line of the cache
+    LINE = 64  # bytes of a line of the cache
 
 
 def zero_matrix(shape, dtype):
     """Return an array of zeros that begins at a line of the cache. Nothing interrupts it."""
     cdef Py_ssize_t start, n_bytes = math.prod(shape) * dtype.itemsize
-    cdef unsigned char[::1] memory = np.zeros(n_bytes + 64, np.uint8)
-    start = (64 - <size_t> &memory[0] % 64) % 64
+    cdef unsigned char[::1] memory = np.zeros(n_bytes + LINE, np.uint8)
+    start = (LINE - <size_t> &memory[0] % LINE) % LINE
     return memory.base[start : start + n_bytes].view(dtype).reshape(shape)
 
 
@@ -33,19 +33,6 @@ cdef void *checked(void *memory) except NULL nogil:
 
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
     memory[0] = checked(realloc(memory[0], n_bytes + 1))
-
-
-cdef double *new_column(Py_ssize_t capacity) except NULL nogil:
-    """Return zeros that begin at a line of the cache; before them is the address to free."""
-    memory = <double *> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
-    column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
-    (column - 1)[0] = memory
-    return <double *> column
-
-
-cdef void free_column(double *column) noexcept nogil:
-    if column != NULL:
-        free((<void **> column - 1)[0])
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
@@ -72,22 +59,23 @@ cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
 
 cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Move a feature to a column if enough of n vectors have it, else to a list."""
-    cdef Py_ssize_t e = 0
     cdef bint is_common = feature.length and feature.length * SHARE >= n
+    cdef Py_ssize_t e = 0
     if is_common and feature.column == NULL:
-        column = new_column(capacity)
+        feature.memory = checked(calloc(capacity * sizeof(double) + LINE, 1))
+        feature.column = <double *> ((<size_t> feature.memory + LINE - 1) // LINE * LINE)
         for i in range(feature.length):
-            column[feature.entries[i].slot] = feature.entries[i].value
+            feature.column[feature.entries[i].slot] = feature.entries[i].value
         free(feature.entries)
-        feature.column, feature.entries, feature.room = column, NULL, 0
+        feature.entries, feature.room = NULL, 0
     elif not is_common and feature.column != NULL:
         set_length(feature, feature.length)
-        column, feature.column = feature.column, NULL
         for i in range(capacity):
-            if is_stored(column[i]):
-                feature.entries[e] = Entry(column[i], <int32_t> i)
+            if is_stored(feature.column[i]):
+                feature.entries[e] = Entry(feature.column[i], <int32_t> i)
                 e += 1
-        free_column(column)
+        free(feature.memory)
+        feature.memory = feature.column = NULL
 
 
 cdef class Layout:
@@ -104,25 +92,20 @@ cdef class Layout:
         return object.__sizeof__(self) + self.m * sizeof(int32_t)
 
 
-cdef void release(Feature *feature) noexcept:
-    free_column(feature.column)
-    free(feature.entries)
-
-
 cdef class Features:
 
     def __cinit__(self):
         self.clear(0, 0)
 
     def __dealloc__(self):
-        for r in range(self.n_rows):
-            release(&self.rows[r])
+        self.clear(0, 0)
         free(self.rows)
         free(self.scales)
 
     cdef int clear(self, Py_ssize_t capacity, Py_ssize_t n_scales) except -1:
         for r in range(self.n_rows):
-            release(&self.rows[r])
+            free(self.rows[r].memory)
+            free(self.rows[r].entries)
         self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
         self.capacity, self.n_scales = capacity, n_scales
         self.set_room(0)
@@ -187,7 +170,7 @@ cdef class Features:
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
-                total += (self.capacity + COLUMN_HEAD) * sizeof(double)
+                total += self.capacity * sizeof(double) + LINE
             elif self.rows[r].entries != NULL:
                 total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
         return total

@@ -779,7 +779,7 @@ cdef int look_up(Store self, Layout layout) except -1:
             features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
         for g in range(self.n_inner):
             features.scales[features.n_rows * self.n_inner + g] = scale_of(self, g, layout.names[j])
-        features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL)
+        features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL, NULL)
         # The name may run Python code, which may raise: it is known from here on.
         features.index[layout.names[j]] = features.n_rows
         layout.rows[j] = <int32_t> features.n_rows
@@ -831,16 +831,14 @@ cdef void measure(Store self, Point *p) noexcept nogil:
         inner = &self.inners[g]
         squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
         for i in range(n):
-            j = p.nonzero[i]
-            v, w = size(inner, p.values[j]), size(inner, scale_at(self, p.rows[j], g))
-            squares += v if w != 0.0 else 0.0
-            total += w * v if inner.statistic != SUM_OF_RATIONALS else 0.0
-        for j in range(p.m if inner.statistic == SUM_OF_RATIONALS else 0):
-            w = scale_at(self, p.rows[j], g)
-            if w != 0.0:
-                v, w = p.values[j], weight(inner, w)
-                total -= 1.0
-                total += 1.0 / (1.0 + w * v * v)
+            v, w = p.values[p.nonzero[i]], scale_at(self, p.rows[p.nonzero[i]], g)
+            if w == 0.0:
+                continue
+            squares, w = squares + size(inner, v), weight(inner, w)
+            if inner.statistic == SUM_OF_RATIONALS:
+                total = (total - 1.0) + 1.0 / (1.0 + w * v * v)
+            else:
+                total += w * size(inner, v)
         p.own[g].unscaled, p.own[g].numbers = squares, total
         total += p.own[g].absent
         for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
