@@ -376,12 +376,8 @@ cdef class Store:
                 parts += [layout, layout.names]
             if self.objects is not None:
                 parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
-            matrices = [part.nbytes for pair in self.matrices.tables.values() for part in pair]
-            n_bytes = self.by_slot.nbytes + 8 * self.capacity + sum(matrices) + self.features.n_bytes()
-            # An example like the newest vector is always counted, so that the figure does not depend on
-            # the last call.
-            m = (<Layout> self.layouts[order_of(self)[: self.n].argmax()]).m if self.n else 0
-            n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
+            tables = [self.by_slot, *[table for pair in self.matrices.tables.values() for table in pair]]
+            n_bytes = 8 * self.capacity + self.features.n_bytes() + sum([t.nbytes for t in tables])
             return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
 
     # State.
