@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._checks import warn
+from river_budget._state import require
 from river_budget.kernels import LARGEST, Category, Features
 
 # The length of the longest text in a message.
@@ -91,40 +92,28 @@ def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
 
 def check_shape(name: Any, value: Any) -> None:
     """Raise ValueError unless a value is an array of numbers, in one dimension."""
-    if not isinstance(value, np.ndarray):
-        raise ValueError(f"{_valued(name, value)}: expected an array")
-    if value.ndim != 1 or value.dtype.kind not in "biuf" or not len(value):
-        raise ValueError(
-            f"feature {name!r} is an array of {value.dtype} with the shape {value.shape}: "
-            "expected numbers in one dimension"
-        )
-    if np.ma.is_masked(value):
-        raise ValueError(f"feature {name!r} is an array with masked elements")
+    is_numeric = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biuf"
+    require(
+        is_numeric and len(value) and not np.ma.is_masked(value),
+        f"feature {name!r} is not an array of numbers in one dimension, or has masked elements",
+    )
 
 
-def checked_array(name: Any, value: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
+def checked_array(name: Any, value: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Return a copy of an array feature. Raises ValueError unless its squared norm is finite."""
     check_shape(name, value)
     with np.errstate(over="ignore"):
         copy = np.array(value, dtype)
         elements = copy.astype(np.float64)
-        square = np.dot(elements, elements)
-    if not square <= LARGEST:
-        is_large = np.isfinite(value).all()
-        reason = "too large a value" if is_large else "a value that is not finite"
-        raise ValueError(f"feature {name!r} is an array with {reason}")
+        is_finite = np.dot(elements, elements) <= LARGEST
+    require(
+        is_finite, f"feature {name!r} is an array with a value that is not finite, or too large"
+    )
     return copy
 
 
-def another_length(name: Any, array: NDArray[Any], length: int) -> ValueError:
-    return ValueError(
-        f"feature {name!r} is an array of {len(array)} elements, but others have {length}"
-    )
-
-
-def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> ValueError:
-    """Return an error that describes why an example is invalid, under a kernel or in general."""
-    under = f" under {kernel}" if kernel is not None else ""
+def invalid_example(x: Any, takes_unknown: bool) -> ValueError:
+    """Return an error that describes why an example is invalid."""
     if not isinstance(x, Mapping):
         return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
     numbers = {}
@@ -132,23 +121,18 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
         if isinstance(value, str) or (takes_unknown and is_unknown(value)):
             continue
         if is_unknown(value):
-            return ValueError(
-                f"{_valued(name, value)}, which is unknown: leave out gamma, so that the mean of "
-                "the feature takes its place, or impute it first, for example with "
-                "preprocessing.StatImputer"
-            )
+            return _refused(
+                name, value, ", which is unknown: leave out gamma, so that the mean of the feature "
+                "takes its place, or impute it first, for example with preprocessing.StatImputer",
+            )  # fmt: skip
         if not (is_array(value) or _is_finite(value)):
-            return ValueError(
-                f"{_valued(name, value)}: expected a finite number, a text or an array"
-            )
+            return _refused(name, value, ": expected a finite number, a text or an array")
         numbers[name] = value
-    if any(map(is_array, numbers.values())):
-        return ValueError(f"the values of the example are too large{under}")
-    if not numbers:
-        return ValueError(f"k(x, x) is too large for an example without numbers{under}")
+    limit = f"too large: k(x, x) or the norm of x exceeds {LARGEST:g}"
+    if not numbers or any(map(is_array, numbers.values())):
+        return ValueError(f"the example is {limit}")
     name, value = max(numbers.items(), key=lambda item: abs(item[1]))
-    limit = f"k(x, x) or the norm of x exceeds {LARGEST:g}"
-    return ValueError(f"{_valued(name, value)}, which is too large: {limit}{under}")
+    return _refused(name, value, f", which is {limit}")
 
 
 def shortened(text: str) -> str:
@@ -157,12 +141,12 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONG else f"{text[: LONG // 2]} ... {text[-LONG // 4 :]}"
 
 
-def _valued(name: Any, value: Any) -> str:
-    return shortened(f"feature {name!r} has the value {value!r}")
+def _refused(name: Any, value: Any, reason: str) -> ValueError:
+    return ValueError(shortened(f"feature {name!r} has the value {value!r}") + reason)
 
 
 def _is_finite(value: Any) -> bool:
     try:
-        return is_number(value) and math.isfinite(value)
-    except (TypeError, ValueError, OverflowError):
+        return math.isfinite(as_double(value))
+    except NOT_NUMBERS:
         return False

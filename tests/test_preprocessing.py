@@ -34,7 +34,7 @@ def test_extreme_arrays_have_norm_one(largest, dtype):
     "value", [1.0, np.zeros((2, 2)), np.zeros(0), [1.0, 2.0], np.array(["a", "b"])]
 )
 def test_other_values_are_refused_by_name(value):
-    with pytest.raises(ValueError, match=r"feature 'e' .*: expected (an array|numbers in one)"):
+    with pytest.raises(ValueError, match="feature 'e' is not an array of numbers"):
         UnitNorm("e").transform_one({"e": value})
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from river_budget._core.features import zero_matrix
 from river_budget._features import (
-    NOT_NUMBERS, another_length, as_double, category_of, checked_array, invalid_example, is_array,
-    is_unknown, pack_rows,
+    NOT_NUMBERS, as_double, category_of, checked_array, invalid_example, is_array, is_unknown, pack_rows,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
@@ -128,7 +127,7 @@ cdef class Store:
         try:
             if type(x) is not dict:
                 if not isinstance(x, Mapping):
-                    raise invalid_example(x)
+                    raise invalid_example(x, False)
                 x = dict(x)
             if self.objects is not None and not (self.has_rows and are_equal(x, self.snapshot)):
                 self.has_rows = False
@@ -542,16 +541,11 @@ cdef int pack(Store self, dict x) except -1:
         numbers, arrays, filled = parts_of(self, x)
         if not pack_numbers(self, numbers):
             raise refusal(self, x)
-        set_arrays(self, arrays or None)
+        if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
+            self.has_rows, self.arrays = False, arrays
+            set_elements(self, &self.point, arrays)
     if filled is not self.filled and not self.keeps_filled:
         self.filled = filled
-
-
-cdef int set_arrays(Store self, dict arrays) except -1:
-    if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
-        self.has_rows = False
-        self.arrays = arrays
-        set_elements(self, &self.point, arrays)
 
 
 cdef bint pack_numbers(Store self, dict x) except -1:
@@ -655,9 +649,7 @@ cdef int admit(Store self) except -1 nogil:
 
 cdef object refusal(Store self, dict x):
     """Return an error that says what is wrong with an example."""
-    kernel = self.kernels[0]
-    may_be_default = kernel.is_radial or self.n_kernels > 1
-    return invalid_example(x, None if may_be_default else kernel, self.means is not None)
+    return invalid_example(x, self.means is not None)
 
 
 cdef bint is_valid(Store self) noexcept nogil:
@@ -668,9 +660,7 @@ cdef bint is_valid(Store self) noexcept nogil:
             continue
         own = &self.point.own[g]
         raw, unscaled = raw_self_value(spec, own.whole), raw_self_value(spec, own.unscaled)
-        if not (raw <= LARGEST and unscaled <= LARGEST and own.unscaled <= LARGEST):
-            return False
-        if self.arrays is not None and own.whole > LARGEST:
+        if not (max(raw, unscaled) <= LARGEST and max(own.whole, own.unscaled) <= LARGEST):
             return False
         self.own_values[i] = (raw > 0.0) if spec.normalized else raw
     return True
@@ -686,11 +676,9 @@ cdef int check_row(Store self, dict x, dict sizes) except -1:
     pack(self, x)
     admit(self)
     for name, value in x.items():
-        size = len(value) if is_array(value) else 0
-        other = sizes.setdefault(name, size)
-        if size and other and size != other:
-            raise another_length(name, value, other)
-        require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
+        shape = value.shape if is_array(value) else ()
+        is_like_others = sizes.setdefault(name, shape) == shape
+        require(is_like_others, f"feature {name!r} is an array of another length, or a number, in a row before")
 
 
 cdef bint is_same(PyObject *name, PyObject *other) except -1:
@@ -736,27 +724,23 @@ cdef tuple parts_of(Store self, dict x):
                 filled.add(name)
     except NOT_NUMBERS:
         raise refusal(self, x) from None
-    for name in self.matrices.place_of.keys() - arrays.keys():
+    arrays = {name: checked_array(name, value, self.matrices.dtype) for name, value in arrays.items()}
+    for name in arrays.keys() | self.matrices.place_of.keys():
         if name in x:
-            raise ValueError(f"feature {name!r} is {x[name]!r}, but an array in support vectors")
-    arrays = {name: array_of(self, name, value) for name, value in arrays.items()}
+            n = n_others = len(arrays.get(name, ()))
+            if name in self.matrices.place_of:
+                n_others = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
+            elif self.has_name(name):
+                n_others = 0
+            if n != n_others:
+                raise ValueError(
+                    f"feature {name!r} is an array of another length, or a number, in support vectors"
+                )
     if self.known is not None:
         numbers, arrays = [
             {name: part[name] for name in part if name in self.known} for part in (numbers, arrays)
         ]
-    return numbers, arrays, filled or None
-
-
-cdef object array_of(Store self, name, value):
-    """Return a copy of an array feature that can be stored beside the vectors."""
-    if self.has_name(name):
-        raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-    array = checked_array(name, value, self.matrices.dtype)
-    if name in self.matrices.place_of:
-        size = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
-        if len(array) != size:
-            raise another_length(name, array, size)
-    return array
+    return numbers, arrays or None, filled or None
 
 
 # Points.

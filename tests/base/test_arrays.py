@@ -186,18 +186,27 @@ BAD = {
         {"e": np.array([0, 0, 0, np.nan, 0, 0]), "h": 0.0},
         "'e' .* not finite",
     ),
-    "two dimensions": ({"e": np.zeros((2, 3)), "h": 0.0}, r"'e' .* shape \(2, 3\)"),
-    "objects": ({"e": np.array([None] * 6), "h": 0.0}, "'e' is an array of object"),
-    "text": ({"e": np.array(list("abcdef")), "h": 0.0}, "'e' is an array of <U1"),
+    "two dimensions": (
+        {"e": np.zeros((2, 3)), "h": 0.0},
+        "'e' is not an array of numbers in one dimension",
+    ),
+    "objects": ({"e": np.array([None] * 6), "h": 0.0}, "'e' is not an array of numbers"),
+    "text": ({"e": np.array(list("abcdef")), "h": 0.0}, "'e' is not an array of numbers"),
     "masked": (
         {"e": np.ma.masked_array(np.zeros(6), [1, 0, 0, 0, 0, 0]), "h": 0.0},
-        "'e' is an array with masked elements",
+        "'e' .* or has masked elements",
     ),
-    "no elements": ({"e": np.zeros(0), "h": 0.0}, "'e' is an array"),
-    "another length": ({"e": np.zeros(7), "h": 0.0}, "'e' is an array of 7 elements, .* 6"),
+    "no elements": ({"e": np.zeros(0), "h": 0.0}, "'e' is not an array"),
+    "another length": ({"e": np.zeros(7), "h": 0.0}, "'e' is an array of another length"),
     "too large": ({"e": np.full(6, 1e300), "h": 0.0}, "'e' .* too large"),
-    "a number for an array": ({"e": 1.0, "h": 0.0}, "'e' is 1.0, but an array"),
-    "an array for a number": ({"h": np.zeros(6)}, "'h' is an array, but a number"),
+    "a number for an array": (
+        {"e": 1.0, "h": 0.0},
+        "'e' is an array .* or a number, in support vectors",
+    ),
+    "an array for a number": (
+        {"h": np.zeros(6)},
+        "'h' is an array .* or a number, in support vectors",
+    ),
     "bytes beside an array": ({"e": np.zeros(6), "h": b"red"}, "'h' has the value b'red'"),
 }
 
@@ -366,7 +375,7 @@ def test_double_precision_takes_twice_the_memory(n_elements):
 
 def test_double_precision_stores_what_single_precision_refuses():
     x = {"e": np.array([1e50, 0.0])}
-    with pytest.raises(ValueError, match="'e' is an array with too large a value"):
+    with pytest.raises(ValueError, match=r"'e' is an array .* or too large"):
         rb.KernelPerceptron(rb.RBF(gamma=0.1)).learn_one(x, 0)
     model = learned(rb.KernelPerceptron(rb.RBF(gamma=0.1), dtype="float64"), [(x, 0)])
     loaded = checkpoint.loads(checkpoint.dumps(model))
@@ -376,7 +385,7 @@ def test_double_precision_stores_what_single_precision_refuses():
 def test_an_array_that_is_too_large_once_it_is_scaled_is_refused():
     model = rb.Forgetron(dtype="float64")
     learned(model, [({"e": 1e-3 * x["e"]}, y) for x, y in clusters(40, 2)])
-    with pytest.raises(ValueError, match="'e' is an array with too large a value"):
+    with pytest.raises(ValueError, match=r"'e' is an array .* or too large"):
         model.predict_one({"e": np.full(N_ELEMENTS, 1e308)})
 
 

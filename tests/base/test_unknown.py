@@ -169,7 +169,7 @@ def test_other_values_are_refused_beside_unknown_ones():
         refuses("'b' has the value", model.learn_one, {"a": None, "b": value}, True)
     model = rb.Forgetron()
     model.learn_one({"e": np.ones(3), "a": 1.0}, True)
-    refuses("'e' is None, but an array", model.learn_one, {"e": None}, True)
+    refuses("'e' is an array .* or a number", model.learn_one, {"e": None}, True)
     assert model.scores_one({"e": np.ones(3), "a": None}) == model.scores_one(
         {"e": np.ones(3), "a": 1}
     )

@@ -707,18 +707,18 @@ def test_what_an_array_may_be(dtype):
     put(store, {"v": np.ones(3), "a": 1.0})
     before = pickle.dumps(store)
     for x, message in [
-        ({"v": np.ones(4)}, "array of 4 elements, but others have 3"),
-        ({"v": 1.0}, "'v' is 1.0, but an array in support vectors"),
-        ({"a": np.ones(3)}, "'a' is an array, but a number in support vectors"),
-        ({"v": np.ones((3, 1))}, "expected numbers in one dimension"),
-        ({"v": np.array(["a"])}, "expected numbers in one dimension"),
-        ({"w": np.ones(0)}, "expected numbers in one dimension"),
+        ({"v": np.ones(4)}, "'v' is an array of another length, or a number, in support vectors"),
+        ({"v": 1.0}, "'v' is an array of another length, or a number, in support vectors"),
+        ({"a": np.ones(3)}, "'a' is an array of another length, or a number, in support vectors"),
+        ({"v": np.ones((3, 1))}, "not an array of numbers in one dimension"),
+        ({"v": np.array(["a"])}, "not an array of numbers in one dimension"),
+        ({"w": np.ones(0)}, "not an array of numbers in one dimension"),
         ({"v": np.array([1.0, np.nan, 0.0])}, "a value that is not finite"),
-        ({"v": np.array([1.0, 1e90, 0.0])}, "too large a value"),
-        ({"v": np.array([1.0, 1e308, 0.0])}, "too large a value"),
+        ({"v": np.array([1.0, 1e90, 0.0])}, "or too large"),
+        ({"v": np.array([1.0, 1e308, 0.0])}, "or too large"),
         ({"v": np.ones(3), "a": b"text"}, "'a' has the value b'text'"),
-        ({"v": "text"}, "'v' is 'text', but an array in support vectors"),
-        ({"v": np.ones(3), "a": 1e90}, "the values of the example are too large"),
+        ({"v": "text"}, "'v' is an array of another length, or a number, in support vectors"),
+        ({"v": np.ones(3), "a": 1e90}, "the example is too large"),
     ]:
         with pytest.raises(ValueError, match=message):
             store.evaluate(x)
@@ -853,7 +853,7 @@ def test_the_length_of_an_array_is_that_of_its_elements():
             return 3
 
     store = filled(rb.RBF(gamma=1.0), [{"e": np.ones(3)}])
-    with pytest.raises(ValueError, match="an array of 2 elements, but others have 3"):
+    with pytest.raises(ValueError, match="an array of another length"):
         store.evaluate({"e": np.ones(2).view(Longer)})
 
 
@@ -874,7 +874,7 @@ REAL_NUMBERS = [
 @each_path
 @pytest.mark.filterwarnings("ignore:Casting complex values")
 def test_values_that_only_look_like_numbers_are_refused_by_name(make):
-    message = r"feature 'b' (has the value|is an array)"
+    message = r"feature 'b' (has the value|is not an array)"
     for is_cached in [False, True]:
         model = make(rb.RBF(gamma=1.0))
         model.learn_one({"a": 0.5, "b": 1.0}, True)
@@ -944,8 +944,8 @@ def test_names_of_an_additive_kernel_are_a_tuple_of_different_ones(names):
     ("kernel", "x", "message"),
     [
         (rb.RBF(gamma=1.0), {"a": 1.0, "b": -1e80}, r"'b' has the value -1e\+80, which is too l"),
-        (rb.Polynomial(degree=9), {"a": 1e20}, r"exceeds 1e\+150 under Polynomial"),
-        (rb.Polynomial(coef0=1e60), {}, "too large for an example without numbers"),
+        (rb.Polynomial(degree=9), {"a": 1e20}, r"exceeds 1e\+150"),
+        (rb.Polynomial(coef0=1e60), {}, "the example is too large"),
     ],
 )
 def test_what_is_too_large_is_refused(kernel, x, message):
@@ -991,7 +991,7 @@ def test_a_block_with_arrays():
         store.put(i)
     assert store.gram().tolist() == [[3.0, 2.0, 5.0], [2.0, 4.0, 6.0], [5.0, 6.0, 11.0]]
     values[2, 1] = np.ones(3)
-    with pytest.raises(ValueError, match=r"row 2: .* array of 3 elements, but others have 2"):
+    with pytest.raises(ValueError, match=r"row 2: .* an array of another length"):
         store.block(["a", "v"], values)
 
 
@@ -1030,10 +1030,10 @@ ONES = np.ones((2, 3), np.float32)
         ("v", [0, 2], ONES, "belongs to no vector"),
         ("v", [-1, 1], ONES, "belongs to no vector"),
         ("v", [0, 1], ONES * np.inf, "a value that is not finite"),
-        ("v", [0, 1], ONES[:, :0], "expected numbers in one dimension"),
+        ("v", [0, 1], ONES[:, :0], "not an array of numbers in one dimension"),
         ("v", [1, 1], ONES, "a vector has a name twice"),
         ("a", [0, 1], ONES, "a vector has a name twice"),
-        ("a", [1], ONES[:1], "'a' is an array, but a number"),
+        ("a", [1], ONES[:1], "'a' is an array of another length, or a number, in support vectors"),
     ],
 )
 def test_forged_arrays_are_refused(name, slots, values, message):
