@@ -22,7 +22,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
+from libc.math cimport fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
@@ -39,8 +39,6 @@ cdef enum:                            # statistics and functions, as in `kernels
 cdef enum:
     IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN
 cdef enum:
-    # Scratch memory for more features is given back when an example has few.
-    LARGE_ROOM = 4096
     # Names that no vector has are forgotten if there are this many more of them than others.
     MOST_UNUSED = 256
     # Zeros are left out if there are this many more of them than other values.
@@ -55,8 +53,10 @@ cdef double CANCELS_ABOVE = 1e5
 cdef type NDARRAY = np.ndarray
 
 
-cdef dict as_dict(list names, const double *values, dict arrays):
-    """Return an example without unread features, or a vector. Its arrays are copies."""
+cdef dict as_dict(list names, const double *values, dict arrays, dict own):
+    """Return an example or a vector, whose parts are copies: what functions have of it, if there are any."""
+    if own is not None:
+        return copy.deepcopy(own)
     numbers = {name: values[j] for j, name in enumerate(names)}
     return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
 
@@ -144,14 +144,13 @@ cdef class Store:
         if not 0 <= i < block.n_rows:
             with gil:
                 raise IndexError(f"row {i} of {block.n_rows}")
-        if block.numbers is None or self.matrices.n or self.arrays is not None:
+        if block.numbers is None:
             with gil:
                 return self.evaluate(block[i])
         return evaluate_values(self, block.names, &block.numbers[i, 0])
 
     cdef int evaluate_like(self, Store other) except -1 nogil:
-        cdef bint has_others = other.arrays is not None or other.objects is not None
-        if has_others or self.arrays is not None or self.matrices.n:
+        if other.arrays is not None or other.objects is not None:
             with gil:
                 return self.evaluate(other.example())
         return evaluate_values(self, other.layout.names, other.point.values)
@@ -290,7 +289,7 @@ cdef class Store:
     @property
     def insertion_order(self):
         with self:
-            return order_of(self)[: self.n].copy()
+            return self.by_slot[2 * self.n_kernels + 1].view(np.int64)[: self.n].copy()
 
     @property
     def by_age(self):
@@ -302,9 +301,7 @@ cdef class Store:
                 raise IndexError(f"slot {slot} is not in use: there are {self.n}")
 
     def example(self):
-        if self.objects is not None:
-            return copy.deepcopy(self.snapshot)
-        return as_dict(self.layout.names, self.point.values, self.arrays)
+        return as_dict(self.layout.names, self.point.values, self.arrays, self.snapshot)
 
     def self_value(self, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
@@ -315,18 +312,14 @@ cdef class Store:
         return self.by_slot[kernel, : self.n].copy()
 
     def is_flat(self, double low, double high):
-        least, most = INFINITY, -INFINITY
-        for i in range(self.n):
-            least, most = min(least, self.rows[i]), max(most, self.rows[i])
-        return self.n > 0 and (most < low or least > high)
+        row = self.by_slot[0, : self.n]
+        return self.n > 0 and bool(row.max() < low or row.min() > high)
 
     def vector(self, Py_ssize_t slot):
         with self:
             self.check_slot(slot)
             names, values, arrays, own, _ = vector_at(self, slot)
-        if self.objects is not None:
-            return copy.deepcopy(own)
-        return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays)
+        return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays, own)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
@@ -400,13 +393,13 @@ cdef class Store:
 
     def restore(self, state):
         vectors = restored_vectors(state)
-        inserted, n_inserted = restored_order(state, len(vectors))
+        order, n_inserted = restored_order(state, len(vectors))
         self.rescale(restored_kernels(state, self.kernels), self.factors, self.pooled)
         for slot, x in enumerate(vectors):
             pack(self, x)
             admit(self)  # without a kernel value for each vector before it
             self.put(slot)
-        order_of(self)[: self.n] = inserted
+            self.inserted[slot] = order[slot]
         self.n_inserted = n_inserted
 
 
@@ -484,7 +477,7 @@ cdef inline double weight(Inner *inner, double scale) noexcept nogil:
 # Memory.
 
 cdef int resize(Store self, Py_ssize_t room) except -1:
-    """Make room for the features of one example."""
+    """Make room for the features of the example, and of any vector."""
     kept = min(room, self.by_feature.shape[1])
     cdef double[:, ::1] memory = np.zeros((8, room))
     memory.base[:, :kept] = self.by_feature[:, :kept]
@@ -528,8 +521,8 @@ cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
 cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
     layout = Layout(names)
-    if layout.m > self.room or (self.room > LARGE_ROOM and 16 * layout.m < self.room):
-        resize(self, max(layout.m, 8))
+    if layout.m > self.room:
+        resize(self, layout.m)
     self.layout, self.has_found, self.has_rows = layout, False, False
 
 
@@ -607,15 +600,16 @@ cdef int evaluate_values(Store self, list names, const double *values) except -1
     """Evaluate an example of valid numbers."""
     self.begin()
     try:
+        if self.matrices.n or self.arrays is not None or self.filled is not None:
+            with gil:
+                pack(self, as_dict(names, values, None, None))
+                return take(self)
         if <PyObject *> names != <PyObject *> self.layout.names:
             with gil:
                 if hides(self, names):
-                    pack(self, as_dict(names, values, None))
+                    pack(self, as_dict(names, values, None, None))
                     return take(self)
                 set_layout(self, names)
-        if self.filled is not None:
-            with gil:
-                self.filled = None
         memcpy(self.fresh, values, self.layout.m * sizeof(double))
         take(self)
     finally:
@@ -774,11 +768,8 @@ cdef int find_rows(Store self) except -1:
     measure(self, &self.point)
 
 
-cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
+cdef void set_features(Store self, Point *p, Layout layout) noexcept nogil:
     """Make the features of a layout, whose rows were looked up, those of a point."""
-    if layout.m > self.room:
-        with gil:
-            resize(self, layout.m)
     p.m, p.n_known, p.rows = layout.m, 0, layout.rows
     for j in range(p.m):
         p.n_known += self.features.rows[p.rows[j]].count > 0
@@ -984,10 +975,10 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
 
 cdef int call_functions(Store self, dict x, list others, double *values, Py_ssize_t stride) except -1:
     """Write what the functions say of an example and others, or itself (n_kernels, stride)."""
-    cdef Py_ssize_t i
-    for i, kernel in enumerate(self.kernels):
+    for i in range(self.n_kernels):
         if self.z[i].inner >= 0:
             continue
+        kernel = self.kernels[i]
         answers = [kernel(x, z) for z in ([x] if others is None else others)]
         try:
             numbers = np.array(answers, np.float64)
@@ -1008,24 +999,18 @@ cdef PyObject *layout_of(Store self, Py_ssize_t slot) noexcept nogil:
 
 # Vectors.
 
-cdef tuple resolved(Store self):
-    """Return the kernels with the parameters that they leave open, for the example."""
-    cdef list names = list(self.layout.names if self.snapshot is None else self.snapshot)
-    kernels = self.kernels
-    if self.arrays is not None:
-        names.extend(self.arrays)
-        n_features = self.layout.m + sum(map(len, self.arrays.values()))
-        width = 1.0 / max(n_features, 1)
-        kernels = [k.resolve(names, width) if k.learns_scales else k for k in kernels]
-    return tuple([kernel.resolve(names) for kernel in kernels])
-
-
 cdef int make_room(Store self, Py_ssize_t slot) except -1:
-    """Make room for the example in a slot."""
+    """Make room for the example in a slot, and set the parameters that kernels leave open."""
     has_new = self.arrays is not None and self.arrays.keys() - self.matrices.place_of.keys()
     if slot == self.capacity or has_new:
+        names, kernels = list(self.layout.names if self.snapshot is None else self.snapshot), self.kernels
+        if self.arrays is not None:
+            width = 1.0 / max(self.layout.m + sum(map(len, self.arrays.values())), 1)
+            names.extend(self.arrays)
+            kernels = [k.resolve(names, width) if k.learns_scales else k for k in kernels]
+        resolved = tuple([kernel.resolve(names) for kernel in kernels])
         n_slots = max(slot + 1, self.capacity)
-        set_vectors(self, vectors_of(self), resolved(self), self.n_inserted, n_slots, self.arrays)
+        set_vectors(self, vectors_of(self), resolved, self.n_inserted, n_slots, self.arrays)
     if not self.has_found:
         find_rows(self)
 
@@ -1071,11 +1056,6 @@ cdef list vectors_of(Store self):
     return [vector_at(self, slot) for slot in range(self.n)]
 
 
-cdef object order_of(Store self):
-    """Return the insertion order of all slots."""
-    return self.by_slot[2 * self.n_kernels + 1].view(np.int64)
-
-
 cdef int forget_names(Store self, Py_ssize_t most) except -1:
     """Forget the names that no vector has, if there are more of them than so many."""
     if self.features.n_rows > self.features.n_used + most:
@@ -1113,6 +1093,7 @@ cdef int build(
     self.features.clear(capacity, self.n_inner)
     self.objects = None if self.objects is None else []
     self.n, self.layouts, layouts = 0, [], {}
+    resize(self, max([8, self.layout.m] + [len(vector[0]) for vector in vectors]))
     for names, values, held, own, inserted in vectors:
         layout = layouts.setdefault(id(names), Layout(names))
         look_up(self, layout)
