@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from river_budget._core.gram import appended, backward, forward
+import river_budget as rb
+from river_budget._core.expansion import Expansion
+from river_budget._core.gram import appended, backward, forward_of
 from river_budget._core.loops import use_lanes
+from river_budget._core.store import Store
 from river_budget.perceptrons._span import basis_of
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 100]
@@ -16,6 +19,21 @@ def gram_of(n, seed=1):
     """Return a well-conditioned Gram matrix (n, n)."""
     points = np.random.default_rng(seed).normal(size=(n, 3))
     return np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)) + 0.01 * np.eye(n)
+
+
+def forward(factor, row):
+    """Return `forward_of` an example with a kernel row."""
+    values = row.tolist()
+
+    def kernel(x, z):
+        return 1.0 if x == z else values[min(x["i"], z["i"])]
+
+    f = Expansion(Store([rb.FunctionKernel(kernel)]))
+    for i in range(len(row) + 1):
+        f.store.evaluate({"i": i})
+        if i < len(row):
+            f.store.put(i)
+    return forward_of(factor, f)
 
 
 def factor_of(gram):
