@@ -1,7 +1,7 @@
-# cython: language_level=3, wraparound=False, initializedcheck=False
+# cython: language_level=3, wraparound=False, initializedcheck=False, infer_types=True
 """Which vector to remove, merge or project, where no validation examples tell."""
 
-from libc.math cimport INFINITY, exp, fabs, log, sqrt
+from libc.math cimport INFINITY, exp, log, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
@@ -10,8 +10,7 @@ from river_budget._state import require
 
 from river_budget._core.expansion cimport Expansion
 
-# Margins, and what is kept of two vectors, are ties if they differ by less than this, relative to the
-# largest score or to both vectors.
+# What is kept of two vectors is a tie if it differs by less than this, relative to both vectors.
 cdef double ROUNDING = 1e-12
 
 # Two vectors are numerically dependent if their Gram determinant is at most this fraction of the product
@@ -27,52 +26,6 @@ cdef enum: N_SECTIONS = 18
 cdef struct Pair:                     # two terms to merge
     double log_k                      # the logarithm of the kernel value of their vectors
     double own, other, inner          # squared norms and product of their coefficients
-
-
-cpdef add_example(Expansion f, double[:, ::1] scores):
-    """Add the example to scores at vectors without their own terms (labels, n + 1), as the last one."""
-    cdef Py_ssize_t c
-    add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, f.store.n)
-    for c in range(f.n_labels):
-        scores[c, f.store.n] = f.answers[c]
-
-
-def safest(Expansion f, double[:, ::1] scores):
-    """Add the example, and return the vector with the largest margin; n, the example, is the youngest."""
-    cdef Py_ssize_t c, i, label, n = f.store.n
-    cdef double score, rival, size = 1.0
-    cdef double[::1] costs = np.empty(n + 1)
-    add_example(f, scores)
-    for i in range(n + 1):
-        label, rival = f.label_of(i) if i < n else f.y.label, -INFINITY
-        for c in range(f.n_labels):
-            score = scores[c, i]
-            size = max(size, fabs(score))
-            if c != label:
-                rival = max(rival, score)
-        costs[i] = -0.5 * (scores[label, i] - rival)
-    return f.cheapest(costs, ROUNDING * size)
-
-
-def take_place(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
-    """Remove a vector before the example, which has been added, takes its slot."""
-    cdef Py_ssize_t c, n = f.store.n, label = f.label_of(slot), rival = f.rival_of(slot)
-    cdef double step = f.step_of(slot)
-    add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
-    scores[label, n] -= step * f.store.rows[slot]
-    scores[rival, n] += step * f.store.rows[slot]
-    for c in range(f.n_labels):
-        scores[c, slot] = scores[c, n]
-
-
-cdef void add_term(
-    double[:, ::1] scores, const double *row, double step, Py_ssize_t label, Py_ssize_t rival,
-    Py_ssize_t n,
-) noexcept:
-    cdef Py_ssize_t i
-    for i in range(n):
-        scores[label, i] += step * row[i]
-        scores[rival, i] -= step * row[i]
 
 
 cdef class Neighbours:
@@ -101,8 +54,7 @@ cdef class Neighbours:
 
     def squares(self):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
-        cdef Py_ssize_t i, n = self.f.store.n
-        cdef double nearest, example
+        n = self.f.store.n
         cdef double[::1] squares = np.empty(n)
         if self.table.shape[0] != n:
             self.table, self.nearest = self.gram_as_it_came(), np.full(n, -1)
@@ -130,12 +82,11 @@ cdef class Neighbours:
 
     def on_put(self, slot=None):
         """Follow before the example replaces the vector in a slot."""
-        cdef Py_ssize_t i, j, place, n = self.table.shape[0]
-        cdef double own = self.f.y.self_value
+        cdef Py_ssize_t place
         if slot is None:
             return
+        place, n, own = slot, self.table.shape[0], self.f.y.self_value
         require(self.f.store.n == n, "the nearest vectors are not known")
-        place = slot
         for i in range(n):
             self.table[place, i] = self.table[i, place] = self.f.store.rows[i]
         self.table[place, place] = own
@@ -148,18 +99,16 @@ cdef class Neighbours:
 
     cdef (double, double) shares(self, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
-        cdef Py_ssize_t j = self.nearest[i]
-        cdef const double *row = self.f.store.rows
-        cdef double own = self.f.y.self_value, square = self.table[j, j], nearest = 0.0
-        cdef double determinant = square * own - row[j] * row[j]
+        j, row, own, nearest = self.nearest[i], self.f.store.rows, self.f.y.self_value, 0.0
+        square = self.table[j, j]
+        determinant = square * own - row[j] * row[j]
         if determinant > APART * square * own:
             nearest = (self.table[i, j] * own - row[i] * row[j]) / determinant
         return nearest, (row[i] - nearest * row[j]) / own if own > 0.0 else 0.0
 
     cdef Py_ssize_t nearest_to(self, Py_ssize_t i) noexcept:
-        cdef Py_ssize_t j, best = -1
-        cdef int64_t *inserted = self.f.store.inserted
-        cdef double distance, least = INFINITY
+        cdef Py_ssize_t best = -1
+        least, inserted = INFINITY, self.f.store.inserted
         for j in range(self.table.shape[0]):
             distance = self.table[j, j] - 2.0 * self.table[i, j]
             if j != i and (
@@ -175,8 +124,8 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
     Chances are the same for all, or `1 - s |alpha| sqrt(k(x, x))`. `drawn` is a random number from 0 to
     1, and `limit` the largest coefficient afterwards.
     """
-    cdef Py_ssize_t c, i, slot = 0, n = f.store.n
-    cdef double growth, rest = 0.0, total = 0.0
+    cdef double rest = 0.0, total = 0.0
+    slot, n = 0, f.store.n
     cdef double[::1] steps = np.empty(n), chances = np.empty(n)
     for i in range(n):
         steps[i] = f.scale * f.table[f.label_of(i), i]
@@ -207,9 +156,8 @@ def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] ro
     Given are the coefficients (n, labels), and the kernel row of `first`, which may end before the last
     vector if that is it. A loss is a squared norm, infinite for `first` itself.
     """
-    cdef Py_ssize_t c, i, n = rows.shape[0]
-    cdef double k
     cdef Pair pair
+    n = rows.shape[0]
     cdef double[::1] places = np.empty(n), losses = np.empty(n)
     pair.own = 0.0
     for c in range(rows.shape[1]):
@@ -229,15 +177,15 @@ def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] ro
 
 cdef double kept(Pair *pair, double h) noexcept nogil:
     """Return the squared norm of the terms' projection onto the vector with the share h."""
-    cdef double near = exp((1.0 - h) * (1.0 - h) * pair.log_k), far = exp(h * h * pair.log_k)
+    near, far = exp((1.0 - h) * (1.0 - h) * pair.log_k), exp(h * h * pair.log_k)
     return pair.own * near * near + pair.other * far * far + 2.0 * pair.inner * near * far
 
 
 cdef double best_place(Pair *pair) noexcept nogil:
     """Return the share h that keeps most; among ties, the search goes left, and 0 wins."""
-    cdef double h, low = 0.0, high = 1.0, slack = ROUNDING * (pair.own + pair.other)
-    cdef double left = 1.0 - GOLDEN, right = GOLDEN
-    cdef double of_left = kept(pair, left), of_right = kept(pair, right)
+    low, high, slack = 0.0, 1.0, ROUNDING * (pair.own + pair.other)
+    left, right = 1.0 - GOLDEN, GOLDEN
+    of_left, of_right = kept(pair, left), kept(pair, right)
     for _ in range(N_SECTIONS):
         # One of the new places is an old one but for rounding, so its value is known.
         if of_left >= of_right - slack:
@@ -254,7 +202,7 @@ cdef double best_place(Pair *pair) noexcept nogil:
 
 def uniform(uint64_t key, uint64_t n):
     """Return a number of at least 0 and below 1 that follows from a key and a number, by SplitMix64."""
-    cdef uint64_t z = key + n * <uint64_t>0x9E3779B97F4A7C15
+    z = key + n * <uint64_t>0x9E3779B97F4A7C15
     z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
     z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
     return <double>((z ^ (z >> 31)) >> 11) / <double>(1 << 53)

@@ -6,7 +6,7 @@ kept beyond what is in use until `finish` or `count`, which also commit the hypo
 an update may come after that, so there is nothing to take back.
 """
 
-from libc.math cimport NAN, isnan
+from libc.math cimport INFINITY, NAN, fabs, isnan
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -35,6 +35,9 @@ cdef extern from "removal.h":
     void choose_removals(Loops *, int most)
 
 cdef Loops loops
+
+# Margins are ties if they differ by less than this, relative to the largest score.
+cdef double TIE = 1e-12
 
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
@@ -212,7 +215,7 @@ cdef class ValidationTable:
             self.counts[f.y.label, n] = f.y.weight
         if is_offered:
             self.table[m, n] = f.y.self_value
-        is_binary = f.n_labels == 2
+        cdef bint is_binary = f.n_labels == 2
         for i in range(n):
             self.labels[i] = f.table[1, i] > 0.0 if is_binary else f.label_of(i)
             self.rivals[i] = 1 - self.labels[i] if is_binary else f.rival_of(i)
@@ -235,6 +238,21 @@ cdef class ValidationTable:
         self.sums[: e.stride] = 0.0
         loops.losses(&e, &self.sums[0], &self.sums[e.stride])
         return self.f.cheapest(self.sums[: e.n])
+
+    def safest(self):
+        """Return the vector with the largest margin without its own term; the vectors are the examples."""
+        cdef double rival, size = 1.0
+        for i in range(self.n + 1):
+            own, rival, term = 0.0, -INFINITY, self.steps[i] * self.table[i, i]
+            for c in range(self.n_labels):
+                score = self.joined[c, i]
+                size = max(size, fabs(score))
+                if c == self.labels[i]:
+                    own = score - term
+                else:
+                    rival = max(rival, score + term if c == self.rivals[i] else score)
+            self.sums[i] = -0.5 * (own - rival)
+        return self.f.cheapest(self.sums[: self.n + 1], TIE * size)
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
         """End a round, also in the hypothesis.

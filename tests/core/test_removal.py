@@ -11,7 +11,7 @@ import pytest
 from states import content
 
 import river_budget as rb
-from river_budget._core import choices, removal
+from river_budget._core import removal
 from river_budget._core.expansion import Expansion
 from river_budget._core.removal import CountedTable, ValidationTable
 from river_budget._core.store import Store
@@ -353,24 +353,16 @@ def test_forged_states_are_refused():
 
 
 @each_number_of_labels
-def test_scores_without_own_terms_and_the_safest_vector(n_labels):
-    rng, f, scores = np.random.default_rng(3), expansion(n_labels), np.zeros((n_labels, 9))
-    for t in range(80):
-        begin(f, point(rng), t if t < n_labels else int(rng.integers(n_labels)), rng.random())
-        changed, r = scores.copy(), min(t, 8)
-        if t < 8:
-            choices.add_example(f, changed)
-        else:
-            r = choices.safest(f, changed)
-            labels = [*f.matrix.argmax(axis=1), f.y.label]
-            own = [margins(g)[c] for g, c in zip(changed.T, labels, strict=True)]
-            assert r == int(np.argmax(own))
-        if r < f.n:
-            choices.take_place(f, changed, r)
-            f.replace(r, f.y)
-        elif r < 8:
-            f.add(f.y)
-        scores = scores if r == 8 else changed
-        f.commit()
-        gram = f.store.gram() - np.eye(f.n)
-        assert scores[:, : f.n] == pytest.approx((gram @ f.matrix).T, abs=1e-12)
+def test_the_safest_vector_has_the_largest_margin_without_its_own_term(n_labels):
+    table, f, rng = filled(8, n_labels, ValidationTable, most=9)
+    for _ in range(80):
+        begin(f, point(rng), int(rng.integers(n_labels)), rng.random())
+        table.join()
+        x, y = f.store.example(), f.y
+        matrix = np.vstack((f.matrix, np.zeros(n_labels)))
+        matrix[8, y.label], matrix[8, y.rival] = y.weight, -y.weight
+        points = [*(f.store.vector(i) for i in range(8)), x]
+        gram = np.array([[KERNEL(x, z) for z in points] for x in points]) - np.eye(9)
+        own = [margins(g)[a.argmax()] for g, a in zip(gram @ matrix, matrix, strict=True)]
+        assert table.safest() == int(np.argmax(own))
+        table.finish(table.safest())
