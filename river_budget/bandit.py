@@ -207,18 +207,16 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     def _check_restored(self) -> None:
         require(len(self._models) <= self.max_arms, "there are too many arms")
-        require(self._rewards.keys() <= self._models.keys(), "an arm has no model")
         for arm, reward in self._rewards.items():
-            is_mean = isinstance(reward, stats.Mean) and 0.0 <= reward.get() <= 1.0
-            require(is_mean and reward.n == int(reward.n), f"{arm!r} has wrong rewards")
+            is_valid = isinstance(reward, stats.Mean) and reward.n == int(reward.n)
+            require(is_valid and arm in self._models, f"the rewards of {arm!r} are wrong")
             self._counts[arm] = int(reward.n)
         self._n = self._counts.total()
         tickets = list(map(count, self._pending))
         in_order = sorted(tickets) == tickets and max(tickets, default=-1) < self._next_id
         require(in_order and len(tickets) <= self.max_pending, "the tickets are wrong")
         for arm, context in self._pending.values():
-            hash(arm)  # TypeError if it is no name of an arm
-            require(isinstance(context, dict), "the context of a ticket is not a dict")
+            require(is_class(arm) and isinstance(context, dict), "a ticket is wrong")
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
         return self._choose(_arms(arm_ids), context)[0]

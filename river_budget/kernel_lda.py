@@ -91,9 +91,8 @@ class KernelLDA(OnlineClassifier):
         is_whole = isinstance(self.seed, int | np.integer)
         require(is_whole, f"seed must be a whole number, got {self.seed!r}")
         store = Store([given], self.dtype, [given.learns_scales])
-        learns, seed = given.learns_scales, int(self.seed)
         scales: Any = {}, 1.0, given.gamma or 0.0
-        return Discriminant(store, self.n_features, self.forgetting, seed, learns, scales)
+        return Discriminant(store, self.n_features, self.forgetting, int(self.seed), scales)
 
     @property
     def resolved_kernel(self) -> Any:
@@ -114,7 +113,7 @@ class KernelLDA(OnlineClassifier):
     def _check(self) -> None:
         """Learn scales and width if they are due; a second time changes nothing."""
         f, scales = self._f, self._feature_scales
-        if scales is not None and f.is_kept and f.n_rounds == next_update(f.n_rounds - 1):
+        if scales is not None and f.n and f.n_rounds == next_update(f.n_rounds - 1):
             scales.update(f.store.names)
             has_arrays = any(map(is_array, f.store.vector(0).values()))
             self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)

@@ -199,13 +199,10 @@ cdef class Discriminant(Engine):
     cdef Loops *loops
     cdef Py_ssize_t width, n_rows, row_bytes, room
 
-    def __init__(
-        self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales,
-        scales,
-    ):
+    def __init__(self, Store store not None, Py_ssize_t n_features, double forgetting, seed, scales):
         dtype = np.dtype(store.dtype)
         self.store, self.n_features, self.forgetting = store, n_features, forgetting
-        self.learns_scales = learns_scales
+        self.learns_scales = store.scaled[0]
         self.fourier = Fourier(n_features // 2, seed, scales)
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
@@ -214,15 +211,15 @@ cdef class Discriminant(Engine):
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
         self.P = zero_matrix((places(self.n_rows, 0),), dtype)
         self.p = address(self.P)
-        self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
+        self.kept = np.zeros((BUFFER if self.learns_scales else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
         self.set_labels(2)
         self.reset()
 
     @property
     def arguments(self):
-        scales = self.fourier.scales
-        return self.store, self.n_features, self.forgetting, self.fourier.seed, self.learns_scales, scales
+        fourier = self.fourier
+        return self.store, self.n_features, self.forgetting, fourier.seed, fourier.scales
 
     # Forecasts.
 
@@ -257,7 +254,7 @@ cdef class Discriminant(Engine):
 
     def roll_back(self):
         """Take back the example that a round has kept and not learned; return False."""
-        if self.is_kept and self.store.n > self.n_rounds:
+        if self.store.n > self.n_rounds:
             self.store.remove([self.n_rounds])
         return False
 
@@ -409,11 +406,6 @@ cdef class Discriminant(Engine):
     @property
     def matrix(self):
         return self.K.base[:, : self.n_labels]
-
-    @property
-    def is_kept(self):
-        """Whether examples are kept for scales that are not fixed yet."""
-        return self.kept.shape[0] > 0
 
     @property
     def nbytes(self):
