@@ -101,8 +101,6 @@ cdef class Calibrator:
     def probabilities(self, dict gaps):
         """Return the calibrated probability of each label, given its gap."""
         n, total = len(gaps), 0.0
-        if n < 2:
-            return dict.fromkeys(gaps, 1.0)
         columns = [self.columns.get(label, len(self.columns)) for label in gaps]
         memory = self.evaluate(gaps, columns)
         mixed = <double *> <char *> memory + 2 * n

@@ -172,13 +172,13 @@ def test_a_state_goes_on_exactly():
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("pooled", 0.0), ("pooled", 0.3), ("factors", {"a": 0.3}), ("factors", {"a": -1.0}),
+        ("pooled", 0.0), ("pooled", 1e30), ("factors", {"a": 1e30}), ("factors", {"a": -1.0}),
         ("offset", math.nan),
     ],
 )  # fmt: skip
 def test_impossible_states_are_refused(key, value):
     scales, _ = learned([{"a": 1.0}, {"a": -1.0}])
-    with pytest.raises(ValueError, match=r"scale|range|array|finite"):
+    with pytest.raises(ValueError, match=r"between|finite"):
         Scales().restore({**scales.state(), key: value})
 
 
