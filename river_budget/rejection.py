@@ -10,8 +10,9 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_probability, one_of
-from river_budget.base import classifier_of, documented
-from river_budget.calibration import Calibrated, ClassifierWrapper
+from river_budget._state import require
+from river_budget.base import classifier_of, documented, innermost_of
+from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
 
 
@@ -57,14 +58,9 @@ class Reject(ClassifierWrapper):
         super().__init__(model)
         check_probability("threshold", threshold)
         one_of("novelty", "entropy")("doubt", doubt)
-        inner, _ = _unwrapped(model)
-        if doubt == "novelty" and not hasattr(inner, "novelty_one"):
-            name = type(inner).__name__
-            error = f"{name} keeps no examples, so there is no novelty: use doubt='entropy'"
-            raise ValueError(error)
-        inherited = base.Classifier.predict_proba_one
-        if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:
-            raise ValueError(f"model must predict probabilities for their entropy, got {model!r}")
+        has_novelty = hasattr(innermost_of(model), "novelty_one")
+        error = "the model keeps no examples, so there is no novelty: use doubt='entropy'"
+        require(doubt == "entropy" or has_novelty, error)
         self.threshold = threshold
         self.doubt = doubt
 
@@ -89,8 +85,8 @@ class Reject(ClassifierWrapper):
         return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
 
 
-def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:
-    """Return the classifier inside of pipelines and `Calibrated`, and the features it gets of x."""
+def _unwrapped(model: Any, x: Features) -> tuple[Any, Features]:
+    """Return the classifier inside of pipelines and wrappers, and the features it gets of x."""
     if isinstance(model, Pipeline):
-        return _unwrapped(classifier_of(model), None if x is None else model.transform_one(x))
-    return _unwrapped(model.model, x) if isinstance(model, Calibrated) else (model, x)
+        return _unwrapped(classifier_of(model), model.transform_one(x))
+    return _unwrapped(model.model, x) if isinstance(model, ClassifierWrapper) else (model, x)

@@ -5,7 +5,7 @@ import math
 import estimator_checks
 import numpy as np
 import pytest
-from river import base, linear_model, metrics, naive_bayes, preprocessing
+from river import linear_model, metrics, naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -169,16 +169,6 @@ def test_the_memory_of_wrappers_is_little_more_than_that_of_the_model(inner):
     assert sizes[2] < sizes[0] + 5000
 
 
-class LabelsOnly(base.Classifier):
-    """Predicts labels without probabilities."""
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_one(self, x):
-        return True
-
-
 def test_models_that_give_no_such_doubt():
     with pytest.raises(ValueError, match="model must be a classifier, got"):
         rb.Reject(linear_model.LinearRegression())
@@ -187,8 +177,6 @@ def test_models_that_give_no_such_doubt():
             ValueError, match="keeps no examples, so there is no novelty: use doubt="
         ):
             rb.Reject(model)
-    with pytest.raises(ValueError, match="must predict probabilities"):
-        rb.Reject(preprocessing.StandardScaler() | LabelsOnly(), doubt="entropy")
 
 
 @pytest.mark.parametrize("threshold", [2, -0.1, math.nan, "a", None, True])
