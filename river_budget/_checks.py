@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 import numbers
@@ -53,6 +54,21 @@ check_probability = number("a number from 0 to 1", lambda value: 0 <= value <= 1
 # With larger weights, products of coefficients and kernel values could overflow.
 check_weight = number("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e12)
 check_class_weight = number("a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12)
+
+
+def parameter(
+    *, default: Any = dataclasses.MISSING, check: Check | None = None, kw_only: bool = False
+) -> Any:
+    """Declare a parameter of a dataclass. None as a default is not checked."""
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
+
+
+def check_parameters(owner: Any) -> None:
+    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
+    for field in dataclasses.fields(owner):
+        check, value = field.metadata.get("check"), getattr(owner, field.name)
+        if check is not None and not (value is None and field.default is None):
+            check(field.name, value)
 
 
 def weight_of(w: Any) -> float:

@@ -18,7 +18,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from river import base
 
-from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget import _checks
+from river_budget._checks import check_count, check_not_negative, check_positive, parameter
 from river_budget._state import require
 
 __all__ = [
@@ -85,6 +86,9 @@ class Kernel(base.Base, abc.ABC):
     spec: Spec | None = None
     known: Collection[Any] | None = None
 
+    def __post_init__(self) -> None:
+        _checks.check_parameters(self)
+
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
         """Return k(x, z)."""
@@ -95,6 +99,13 @@ class Kernel(base.Base, abc.ABC):
     def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
         """Return the kernel with what is open set from names of features, or a gamma as learned."""
         return self
+
+
+def check_kernel(name: str, kernel: Any) -> None:
+    """Raise ValueError unless a parameter is a kernel."""
+    wrapped = "wrap a function of two dicts in FunctionKernel"
+    advice = f"write budget={kernel}" if isinstance(kernel, int) else wrapped
+    require(isinstance(kernel, Kernel), f"{name} must be a kernel, got {kernel!r}: {advice}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,15 +145,10 @@ class Polynomial(Kernel):
     9.0
     """
 
-    degree: int = 3
-    gamma: float = 1.0
-    coef0: float = 1.0
-
-    def __post_init__(self) -> None:
-        # A kernel value takes time in proportion to it.
-        check_count("degree", self.degree, 1000)
-        check_positive("gamma", self.gamma)
-        check_not_negative("coef0", self.coef0)
+    # A kernel value takes time in proportion to the degree.
+    degree: int = parameter(default=3, check=functools.partial(check_count, most=1000))
+    gamma: float = parameter(default=1.0, check=check_positive)
+    coef0: float = parameter(default=1.0, check=check_not_negative)
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
@@ -156,16 +162,12 @@ class Polynomial(Kernel):
 class RadialKernel(Kernel):
     """A kernel of a distance, whose width a model learns by default."""
 
-    gamma: float | None = None
+    gamma: float | None = parameter(default=None, check=check_positive)
     has_unit_norm = True
     is_radial = True
     inner_statistic = Statistic.SQUARED_DISTANCE
     kernel_function = Function.EXPONENTIAL
     gamma_factor: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            check_positive("gamma", self.gamma)
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
@@ -252,12 +254,13 @@ class RationalQuadratic(RadialKernel):
     0.5
     """
 
-    gamma_factor: float = 1.0  # type: ignore[misc]
+    gamma_factor: float = parameter(default=1.0, check=check_positive)  # type: ignore[misc]
     kernel_function = Function.RATIONAL
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("gamma_factor", self.gamma_factor)
+
+_check_names = _checks.checks(
+    "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -283,15 +286,9 @@ class AdditiveRationalQuadratic(RadialKernel):
     0.75
     """
 
-    names: tuple[Any, ...] | None = None
+    names: tuple[Any, ...] | None = parameter(default=None, check=_check_names)
     inner_statistic = Statistic.SUM_OF_RATIONALS
     kernel_function = Function.MEAN
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        names = () if self.names is None else self.names
-        is_valid = isinstance(names, tuple) and len(set(names)) == len(names)
-        require(is_valid, f"names must be a tuple of different names, got {names!r}")
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
@@ -329,11 +326,8 @@ class Normalized(Kernel):
     0.707106...
     """
 
-    kernel: Kernel = Linear()
+    kernel: Kernel = parameter(default=Linear(), check=check_kernel)
     has_unit_norm = True
-
-    def __post_init__(self) -> None:
-        check_kernel(self.kernel)
 
     def __call__(self, x: Features, z: Features) -> float:
         norms = math.prod(math.sqrt(max(0.0, self.kernel(v, v))) for v in (x, z))
@@ -408,6 +402,9 @@ class Scaled(Kernel):
         return self.kernel(x, z)
 
 
+_check_function = _checks.checks("a function of two dicts", callable)
+
+
 @dataclasses.dataclass(frozen=True)
 class FunctionKernel(Kernel):
     """A function of two dicts, with values of any type, as a kernel.
@@ -430,23 +427,13 @@ class FunctionKernel(Kernel):
     0.5
     """
 
-    f: Callable[[Features, Features], float]
-
-    def __post_init__(self) -> None:
-        require(callable(self.f), f"f must be a function of two dicts, got {self.f!r}")
+    f: Callable[[Features, Features], float] = parameter(check=_check_function)
 
     def __call__(self, x: Features, z: Features) -> float:
         return self.f(x, z)
 
     def __repr__(self) -> str:
         return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)})"
-
-
-def check_kernel(kernel: Any) -> None:
-    """Raise ValueError unless `kernel` is a kernel."""
-    wrapped = "wrap a function of two dicts in FunctionKernel"
-    advice = f"write budget={kernel}" if isinstance(kernel, int) else wrapped
-    require(isinstance(kernel, Kernel), f"kernel must be a kernel, got {kernel!r}: {advice}")
 
 
 def _with_categories(x: Features) -> Features:

@@ -269,7 +269,7 @@ def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     if not isinstance(kernels, Sequence) or not kernels:
         raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
     for kernel in kernels:
-        check_kernel(kernel)
+        check_kernel("kernel", kernel)
         advice = f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
         require(kernel.has_unit_norm, advice)
     return tuple(kernels)

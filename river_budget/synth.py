@@ -17,9 +17,9 @@ from typing import Any, dataclass_transform
 from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticDataset
 
 from river_budget import _checks
+from river_budget._checks import check_parameters
 from river_budget._state import require
 from river_budget.base.documented import RAISES
-from river_budget.base.parameters import check_parameters
 
 __all__ = [
     "ClassIncremental", "NoisyCheckerboard", "RarePositives", "RecurringConcepts", "RotatingGaussians",

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from river_budget._checks import parameter
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array, AtLeast, Between, Count, Number
 
@@ -19,7 +20,6 @@ from .machine import (
     innermost_of,
     memory_of,
 )
-from .parameters import parameter
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
 __all__ = [

@@ -5,23 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, dataclass_transform
 
-from river_budget._checks import Check
-
-
-def parameter(*, default: Any, check: Check | None = None, kw_only: bool = False) -> Any:
-    """Declare a parameter. `check(name, value)` raises ValueError if a value is invalid.
-
-    None as a default is not checked.
-    """
-    return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
-
-
-def check_parameters(owner: Any) -> None:
-    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
-    for field in dataclasses.fields(owner):
-        check, value = field.metadata.get("check"), getattr(owner, field.name)
-        if check is not None and not (value is None and field.default is None):
-            check(field.name, value)
+from river_budget._checks import check_parameters, parameter
 
 
 class SetOnce:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
-from river_budget._checks import check_count
+from river_budget._checks import check_count, parameter
 from river_budget._core.choices import uniform
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
@@ -17,7 +17,6 @@ from river_budget._core.store import Store
 from river_budget._state import Array, Count, Field, require
 from river_budget.base.documented import documented
 from river_budget.base.machine import Machine
-from river_budget.base.parameters import parameter
 from river_budget.base.scales import Scales
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
 
@@ -38,13 +37,12 @@ class Perceptron(Machine):
 
     _f = Field[Expansion](key="hypothesis")
 
-    kernel: Kernel | None = None
+    kernel: Kernel | None = parameter(default=None, check=check_kernel)
     gamma: float | None = parameter(default=None, kw_only=True)
 
     def _new_engine(self) -> Expansion:
         require(self.kernel is None or self.gamma is None, "give kernel or gamma, not both")
         given = RBF(self.gamma) if self.kernel is None else self.kernel
-        check_kernel(given)
         return Expansion(Store([given], self.dtype, [given.learns_scales]))
 
     @property
