@@ -45,29 +45,28 @@ PASSIVE_AGGRESSIVE = {"": {}, "S": {"maintenance": "simple"}, "P": {"maintenance
 OGD = {"": {}, "uniform": {"sampling": "uniform"}, "logistic": {"loss": "logistic"}}
 SGD = {"": {}, "removal": {"maintenance": "removal"}, "logistic": {"loss": "logistic"}}
 
-# The rows by class name.
-ALGORITHMS = {
-    row.name: row
-    for row in [
-        Algorithm(rb.Mnemotron, {"": {}, "archive": {"archive": 10}}),
-        Algorithm(rb.KernelLDA),
-        Algorithm(rb.KernelPerceptron, unbounded=[""]),
-        Algorithm(rb.Stoptron),
-        Algorithm(rb.RemoveOldestPerceptron),
-        Algorithm(rb.RandomizedBudgetPerceptron),
-        Algorithm(rb.FixedBudgetPerceptron),
-        Algorithm(rb.Forgetron),
-        Algorithm(rb.SimplifiedForgetron),
-        Algorithm(rb.ModifiedRandomizedBudgetPerceptron),
-        Algorithm(rb.TighterPerceptron, TIGHTER, unbounded=["Full"]),
-        Algorithm(rb.TightestPerceptron),
-        Algorithm(rb.Projectron),
-        Algorithm(rb.ProjectronPlusPlus, {"": {}, "U": {"norm_bound": 2.0}}),
-        Algorithm(rb.KernelPAClassifier, unbounded=[""]),
-        Algorithm(rb.BudgetPassiveAggressive, PASSIVE_AGGRESSIVE),
-        Algorithm(rb.Ahpatron),
-        Algorithm(rb.BudgetedOGD, OGD),
-        Algorithm(rb.BudgetedSGD, SGD),
-        Algorithm(rb.ProjectedGradient),
-    ]
-}
+ROWS = [
+    Algorithm(rb.Mnemotron, {"": {}, "archive": {"archive": 10}}),
+    Algorithm(rb.KernelLDA),
+    Algorithm(rb.KernelPerceptron, unbounded=[""]),
+    Algorithm(rb.Stoptron),
+    Algorithm(rb.RemoveOldestPerceptron),
+    Algorithm(rb.RandomizedBudgetPerceptron),
+    Algorithm(rb.FixedBudgetPerceptron),
+    Algorithm(rb.Forgetron),
+    Algorithm(rb.SimplifiedForgetron),
+    Algorithm(rb.ModifiedRandomizedBudgetPerceptron),
+    Algorithm(rb.TighterPerceptron, TIGHTER, unbounded=["Full"]),
+    Algorithm(rb.TightestPerceptron),
+    Algorithm(rb.Projectron),
+    Algorithm(rb.ProjectronPlusPlus, {"": {}, "U": {"norm_bound": 2.0}}),
+    Algorithm(rb.KernelPAClassifier, unbounded=[""]),
+    Algorithm(rb.BudgetPassiveAggressive, PASSIVE_AGGRESSIVE),
+    Algorithm(rb.Ahpatron),
+    Algorithm(rb.BudgetedOGD, OGD),
+    Algorithm(rb.BudgetedSGD, SGD),
+    Algorithm(rb.ProjectedGradient),
+]
+
+# By class name.
+ALGORITHMS = {row.name: row for row in ROWS}

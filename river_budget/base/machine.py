@@ -6,7 +6,7 @@ import abc
 import copy
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -64,9 +64,7 @@ NEVER = 2**62
 class Copied(base.Base):
     """An estimator whose trained clones are deep copies, as River copies attribute by attribute."""
 
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
+    def clone(self, new_params: Any = None, include_attributes: bool = False) -> Self:
         """Return a new model with the same parameters, except the `new_params` by name.
 
         With `include_attributes`, it has learned the same; then new parameters are refused.
@@ -208,7 +206,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
         Raises ValueError, with the number of the row, if a value is refused.
         """
-        return self._many_by_label(X, lambda scores: scores)
+        frame, scores = self._scored(X)
+        return frame_like(self._by_label(scores.T), frame)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
@@ -225,7 +224,9 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         return series_like([self._labels.names[column] for column in best], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
-        return self._many_by_label(X, self._probabilities)
+        (frame, scores), known = self._scored(X), self._labels.column
+        probabilities = self._probabilities(scores[:, list(known.values())])
+        return frame_like(dict(zip(known, probabilities.T, strict=True)), frame)
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the largest errors of the quantities that are updated incrementally, by name."""
@@ -245,13 +246,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         frame = frame_of(X)
         return frame, self._f.score_block(self._f.block(frame.columns, frame.rows))
 
-    def _many_by_label(self, X: IntoDataFrame, answer: Callable[[Floats], Floats]) -> Any:
-        """Return what a function makes of the scores (rows, known labels), as a frame."""
-        (frame, scores), known = self._scored(X), self._labels.column
-        values = answer(scores[:, list(known.values())])
-        return frame_like(dict(zip(known, values.T, strict=True)), frame)
-
-    def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
+    def _by_label(self, values: Any) -> dict[Any, Any]:
         return {label: values[column] for label, column in self._labels.column.items()}
 
     def _follow(self, due: int) -> None:

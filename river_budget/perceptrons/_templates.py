@@ -18,9 +18,7 @@ TOLERANCE = 1e-9
 class ProvenPerceptron(Perceptron):
     """A perceptron with mistake bounds; a subclass implements `_theorems`."""
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0) -> tuple[Guarantee, ...]:
         """Return the mistake bounds of this model against a comparator.
 
         They assume `k(x, x) <= 1`, which is checked on every example that updated the model. Give

@@ -36,8 +36,7 @@ class Forgetron(ProvenPerceptron, BudgetPerceptron):
         return 15 / 32 * self.n_mistakes - self._slack
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
-        theorem = bounds.forgetron(norm, loss, self.budget)
-        return theorem, bounds.forgetron_run(norm, loss, self)
+        return bounds.forgetron(norm, loss, self.budget), bounds.forgetron_run(norm, loss, self)
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._slack += 15 / 32
