@@ -35,6 +35,11 @@ Statistic = enum.IntEnum(
 )
 Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
 
+_check_function = _checks.checks("a function of two dicts", callable)
+_check_names = _checks.checks(
+    "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
+)
+
 # Bound on squares and kernel values, so that sums over a support set cannot overflow.
 LARGEST = 1e150
 
@@ -165,15 +170,14 @@ class RadialKernel(Kernel):
     gamma: float | None = parameter(default=None, check=check_positive)
     has_unit_norm = True
     is_radial = True
-    inner_statistic = Statistic.SQUARED_DISTANCE
-    kernel_function = Function.EXPONENTIAL
+    form = Spec(Statistic.SQUARED_DISTANCE, Function.EXPONENTIAL)
     gamma_factor: ClassVar[float] = 1.0
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
         # The kernel is not evaluated before gamma is set.
         gamma = math.nan if self.gamma is None else float(self.gamma)
-        return Spec(self.inner_statistic, self.kernel_function, gamma)
+        return self.form._replace(gamma=gamma)
 
     @property
     def learns_scales(self) -> bool:  # type: ignore[override]
@@ -194,10 +198,10 @@ class RadialKernel(Kernel):
 
     def _value(self, gamma: float, gaps: list[float]) -> float:
         """Return the value for the differences of all features."""
-        is_squared = self.inner_statistic == Statistic.SQUARED_DISTANCE
+        is_squared = self.form.statistic == Statistic.SQUARED_DISTANCE
         distance = gamma * math.fsum(gap * gap if is_squared else abs(gap) for gap in gaps)
-        is_rational = self.kernel_function == Function.RATIONAL
-        return 1 / (1 + distance) if is_rational else math.exp(-distance)
+        is_exponential = self.form.function == Function.EXPONENTIAL
+        return math.exp(-distance) if is_exponential else 1 / (1 + distance)
 
 
 class RBF(RadialKernel):
@@ -231,7 +235,7 @@ class Laplacian(RadialKernel):
     0.367879...
     """
 
-    inner_statistic = Statistic.MANHATTAN_DISTANCE
+    form = Spec(Statistic.MANHATTAN_DISTANCE, Function.EXPONENTIAL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,12 +259,7 @@ class RationalQuadratic(RadialKernel):
     """
 
     gamma_factor: float = parameter(default=1.0, check=check_positive)  # type: ignore[misc]
-    kernel_function = Function.RATIONAL
-
-
-_check_names = _checks.checks(
-    "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
-)
+    form = Spec(Statistic.SQUARED_DISTANCE, Function.RATIONAL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,8 +286,7 @@ class AdditiveRationalQuadratic(RadialKernel):
     """
 
     names: tuple[Any, ...] | None = parameter(default=None, check=_check_names)
-    inner_statistic = Statistic.SUM_OF_RATIONALS
-    kernel_function = Function.MEAN
+    form = Spec(Statistic.SUM_OF_RATIONALS, Function.MEAN)
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
@@ -400,9 +398,6 @@ class Scaled(Kernel):
             x, z = {n: np.float64(x.get(n, 0)) - np.float64(z.get(n, 0)) for n in names}, {}
         x, z = ({n: v / of.get(n, self.other) for n, v in given.items()} for given in (x, z))
         return self.kernel(x, z)
-
-
-_check_function = _checks.checks("a function of two dicts", callable)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -202,15 +202,12 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             self._f.release()
 
     def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
-        """Return the scores of each row of a frame, as a frame with a column for each label.
-
-        Raises ValueError, with the number of the row, if a value is refused.
-        """
+        """Return a frame with the scores of each label. Raises ValueError if a value is refused."""
         frame, scores = self._scored(X)
         return frame_like(self._by_label(scores.T), frame)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
-        """Return f(x) for each row of a frame, as a series of the same library.
+        """Return f(x) for each row of a frame, as a series of its library.
 
         Raises ValueError if there are more than two labels, or if a value is refused.
         """

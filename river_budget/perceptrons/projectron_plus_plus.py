@@ -30,9 +30,8 @@ class ProjectronPlusPlus(Projectron):
     _threshold = 1.0
     bound_improvement = Number(
         doc="The sum of all beta, the improvement of the mistake bound by margin errors. With a fixed "
-        "`eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower bound on the "
-        "improvement against any comparator with a norm of at most `1 / eta`. Weights above 1 can "
-        "make it negative."
+        "`eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower bound on it for "
+        "a norm of at most `1 / eta`. Weights above 1 can make it negative."
     )
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
