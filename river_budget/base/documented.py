@@ -28,8 +28,7 @@ class_weight
 max_classes
     Maximum number of labels.
 dtype
-    Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over them
-    have double precision.
+    Type of the elements of stored arrays: `"float32"` or `"float64"`. Sums are of doubles.
 """
 RAISES = "ValueError\n    If a parameter is out of range."
 EXAMPLE = """\

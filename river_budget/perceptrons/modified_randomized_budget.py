@@ -12,17 +12,12 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
 
     Every mistake draws one of `budget` slots at random. A support vector in it is removed, even
     before the budget is full; in expectation this is a weight decay. The hypothesis is then
-    projected onto a ball.
+    projected onto a ball with the radius `sqrt(budget) / 8`.
 
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative
     hinge loss `L(g)`, path length `S = sum ||g_t - g_(t-1)||` and norms of at most `sqrt(B) / 8`
     (Theorem 1).
-
-    Parameters
-    ----------
-    budget
-        Maximum number of support vectors. The ball has the radius `sqrt(budget) / 8`.
 
     References
     ----------

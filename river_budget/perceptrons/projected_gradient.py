@@ -20,8 +20,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     becomes a support vector.
 
     These are the greedy set and the steps of POMDR, without its optimistic part and what depends on
-    the length of the stream. The constant 3 and the ball are those of the authors' code. The
-    mistake bound for a run is our derivation.
+    the length of the stream. The constant 3 and the ball are of the authors' code, the bound is ours.
 
     Parameters
     ----------

@@ -11,20 +11,15 @@ class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 
     Use it for a bound against a moving comparator, with a budget of 500 or more. Every mistake
-    decays all coefficients and adds the example. Once the budget is full, the support vector with
-    the smallest coefficient is removed first.
+    decays all coefficients, adds the example, and projects the hypothesis onto a ball. Once the
+    budget is full, the support vector with the smallest coefficient is removed first. The budget
+    determines the weight decay `1 / U^2` and the radius `U / 2`.
 
     With a budget `B >= 500`, `k(x, x) <= 1` and the default learning rate, it makes fewer than
     `2 L(g) + 32 U^2 + 96 U S` mistakes, where `U^2 = B / (32 log_2(8 B))`, against any moving
     comparator `g_1, g_2, ...` with cumulative hinge loss `L(g)`, path length
     `S = sum ||g_t - g_(t-1)||` and norms of at most `U / 2` (Theorem 2). Smaller budgets have no
     bound; below six, the decay factor is 0: every mistake erases all earlier ones.
-
-    Parameters
-    ----------
-    budget
-        Maximum number of support vectors. It determines the weight decay `1 / U^2` and the radius
-        `U / 2` of the ball.
 
     References
     ----------
