@@ -1,4 +1,4 @@
-"""Warnings, and parameter checks. A check raises a ValueError that names the parameter and its range."""
+"""Warnings, parameters, and their checks: ValueErrors that name the parameter and its range."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, dataclass_transform
 
 # Of a parameter by its name and value.
 Check = Callable[[str, Any], None]
@@ -56,21 +56,6 @@ check_weight = number("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e
 check_class_weight = number("a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12)
 
 
-def parameter(
-    *, default: Any = dataclasses.MISSING, check: Check | None = None, kw_only: bool = False
-) -> Any:
-    """Declare a parameter of a dataclass. None as a default is not checked."""
-    return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
-
-
-def check_parameters(owner: Any) -> None:
-    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
-    for field in dataclasses.fields(owner):
-        check, value = field.metadata.get("check"), getattr(owner, field.name)
-        if check is not None and not (value is None and field.default is None):
-            check(field.name, value)
-
-
 def weight_of(w: Any) -> float:
     """Return the weight of an example as a float. Raises ValueError if it is invalid."""
     check_weight("w", w)
@@ -94,3 +79,48 @@ def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def parameter(
+    *, default: Any = dataclasses.MISSING, check: Check | None = None, kw_only: bool = False
+) -> Any:
+    """Declare a parameter of a dataclass. None as a default is not checked."""
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
+
+
+def check_parameters(owner: Any) -> None:
+    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
+    for field in dataclasses.fields(owner):
+        check, value = field.metadata.get("check"), getattr(owner, field.name)
+        if check is not None and not (value is None and field.default is None):
+            check(field.name, value)
+
+
+class SetOnce:
+    """A parameter that can only be set once, by the constructor; it is read like any attribute."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __set__(self, model: Any, value: Any) -> None:
+        if self._name in vars(model):
+            raise AttributeError(f"{self._name} cannot be changed: make a new model with `clone`")
+        vars(model)[self._name] = value
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
+class Parametrized:
+    """An object whose constructor takes the parameters that its class declares, after those of bases.
+
+    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Also without new parameters, so that errors about arguments name the class.
+        dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            setattr(cls, field.name, SetOnce(field.name))
+
+    def __post_init__(self) -> None:
+        check_parameters(self)

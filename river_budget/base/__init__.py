@@ -1,7 +1,7 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
-`parameters` of constructors are declared, `labels` also has weights, `frames` are mini-batches,
-`scales` are learned, `documented` completes docstrings.
+`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes
+docstrings.
 """
 
 from __future__ import annotations

@@ -14,13 +14,12 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, one_of, parameter, warn
+from river_budget._checks import Parametrized, check_count, one_of, parameter, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
 from river_budget.base.frames import Frame, frame_like, frame_of, labels_of, series_like
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
-from river_budget.base.parameters import Parametrized
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features
 

@@ -11,9 +11,6 @@ from river_budget._checks import check_not_negative, check_positive
 from river_budget.base import BudgetPerceptron, Example, Expansion, Number, Perceptron, parameter
 from river_budget.theory import Guarantee
 
-# Rounding errors of k(x, x) = 1 that are tolerated.
-TOLERANCE = 1e-9
-
 
 class ProvenPerceptron(Perceptron):
     """A perceptron with mistake bounds; a subclass implements `_theorems`."""
@@ -30,7 +27,7 @@ class ProvenPerceptron(Perceptron):
             **self._assumptions(path_length),
             "a kernel that does not change": self._feature_scales is None,
             "all weights 1": self._f.n_weighted == 0,
-            "k(x, x) <= 1": self._f.largest_self_value <= 1 + TOLERANCE,
+            "k(x, x) <= 1": self._f.largest_self_value <= 1 + 1e-9,  # or a rounding error
         }
         return tuple(
             dataclasses.replace(theorem, assumptions={**theorem.assumptions, **assumptions})
