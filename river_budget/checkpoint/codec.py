@@ -82,7 +82,9 @@ def written(value: Any, tensors: Tensors) -> Any:
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)
-    if kind in (NoneType, bool, int, float, str):
+    if kind in (NoneType, bool, float, str):
+        return value
+    if kind is int:
         return _bounded(value)
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
@@ -152,7 +154,9 @@ def read(node: Any, tensors: Tensors) -> Any:
             return CONTAINERS[kind](read(item, tensors) for item in items)
         case list():
             return [read(item, tensors) for item in node]
-    return _bounded(node)
+        case int():
+            return _bounded(node)
+    return node
 
 
 def read_object(node: Any, tensors: Tensors) -> Any:
@@ -171,9 +175,9 @@ def read_object(node: Any, tensors: Tensors) -> Any:
     return model
 
 
-def _bounded(value: Any) -> Any:
-    is_valid = not isinstance(value, int) or abs(value) <= LARGEST_INTEGER
-    require(is_valid, "an integer that is too large for a float cannot be stored")
+def _bounded(value: int) -> int:
+    is_small = abs(value) <= LARGEST_INTEGER
+    require(is_small, "an integer that is too large for a float cannot be stored")
     return value
 
 

@@ -6,32 +6,27 @@ A pipeline learns part by part, so features and labels are checked before the fi
 from __future__ import annotations
 
 import copy
-import threading
 from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
-from river_budget._features import is_array, is_unknown
+from river_budget._features import is_unknown
+from river_budget._state import require
 from river_budget.base import innermost_of
 from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import written
+from river_budget.kernels import RBF, Kernel
+from river_budget.kernels.base import LARGEST
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
+# A model with this kernel, which learns no scales, takes no unknown values.
+KNOWN = RBF(gamma=1.0)
 
-class Checks(threading.local):
-    """Models that learn nothing, for each thread: a fork finds those of its thread at rest."""
-
-    def __init__(self) -> None:
-        self.any_model = KernelPerceptron(dtype="float64")
-        # It takes no unknown values.
-        self.any_scaler = KernelPerceptron(gamma=1.0, dtype="float64")
-
-
-# They refuse what no model, or no scaler, takes.
-CHECKS = Checks()
+NUMBERS = (bool, int, float)
+IMMUTABLE = (*NUMBERS, str)
 
 # Of the transformers that learn any number, and a text, too, at first. Their import is slow.
 SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
@@ -40,10 +35,9 @@ SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a model. Raises ValueError if it cannot take x."""
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
-    if transformers:
-        check_given(x, CHECKS.any_scaler)  # It would learn NaN, and never forget it.
     try:
         if transformers:
+            check_given(x, KNOWN)  # A scaler would learn NaN, and never forget it.
             for transformer in transformers:
                 x = _transformed(transformer, x)
             # A MinMaxScaler makes NaN of a feature that it has not seen.
@@ -80,16 +74,17 @@ def _transformed(part: Any, x: Any) -> Any:
     return part.transform_one(x)
 
 
-def check_given(x: Any, by: KernelPerceptron | None = None) -> None:
-    """Raise ValueError unless x maps names to texts, lists of them, and what a model takes."""
+def check_given(x: Any, kernel: Kernel | None = None) -> None:
+    """Raise ValueError unless x maps names to texts, lists of them, and what a model with a kernel takes."""
     if isinstance(x, dict):
-        x = {name: value for name, value in x.items() if not _is_text(value)}
-    (by or CHECKS.any_model).predict_one(x)
+        x = {name: value for name, value in x.items() if not (_is_plain(value) or _is_text(value))}
+    if x != {}:
+        KernelPerceptron(kernel, dtype="float64").predict_one(x)
 
 
 def _check_numbers(x: dict[Any, Any]) -> None:
     """Raise ValueError unless x maps names to arrays and valid numbers."""
-    check_given(x, CHECKS.any_scaler)
+    check_given(x, KNOWN)
     for name, value in x.items():
         if _is_text(value):
             raise ValueError(
@@ -101,31 +96,25 @@ def _check_numbers(x: dict[Any, Any]) -> None:
 def check_label(model: Any, y: Any) -> None:
     """Raise ValueError if a model cannot learn a label, or no checkpoint can store it."""
     classifier = innermost_of(model)
-    takes_others = classifier._multiclass  # noqa: SLF001 (River has no public name for it)
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
-    elif not is_class(y):
-        raise ValueError(f"the label is {y!r}: expected a class")
-    elif not takes_others and y not in (False, True):
-        raise ValueError(
-            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
-            "no others: use multiclass.OneVsRestClassifier"
+    else:
+        require(is_class(y), f"the label is {y!r}: expected a class")
+        takes_others = classifier._multiclass  # noqa: SLF001 (River has no public name for it)
+        require(
+            takes_others or y in (False, True),
+            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
+            "others: use multiclass.OneVsRestClassifier",
         )
     check_stored("the label", y)
 
 
 def stored(x: Any) -> dict[Any, Any]:
-    """Return a copy of valid features that a checkpoint can keep; raise ValueError if none can."""
-    if all(type(name) is str and type(value) in (bool, int, float) for name, value in x.items()):
+    """Return a copy of features. Raises ValueError if no checkpoint can store them."""
+    if all(type(name) is str and type(value) in IMMUTABLE for name, value in x.items()):
         return dict(x)
-    kept: dict[Any, Any] = {}
-    for name, value in x.items():
-        if type(value) in (bool, int, float) or is_array(value) or _is_text(value):
-            kept[name] = copy.copy(value)
-        else:
-            kept[name] = None if is_unknown(value) else float(value)
-    check_stored("the features", kept)
-    return kept
+    check_stored("the features", x)
+    return copy.deepcopy(x)
 
 
 def check_stored(what: str, value: Any) -> None:
@@ -136,7 +125,11 @@ def check_stored(what: str, value: Any) -> None:
         raise ValueError(f"{what}: {error}") from None
 
 
+def _is_plain(value: Any) -> bool:
+    return type(value) in NUMBERS and value * value <= LARGEST
+
+
 def _is_text(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str) for item in value)
-    return isinstance(value, str)
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    )

@@ -12,7 +12,7 @@ from river_budget._checks import check_count
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
-from river_budget.keyed.answers import check_given, check_label, check_stored, predict, stored
+from river_budget.keyed.answers import check_label, check_stored, predict, stored
 
 
 class Event(NamedTuple):
@@ -97,7 +97,7 @@ class KeyedModel(Learned):
         require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
         require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
         for x, _ in self.pending.values():
-            check_given(x)
+            require(isinstance(x, dict), "its features are wrong")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -162,8 +162,7 @@ class KeyedLearner:
     def __post_init__(self) -> None:
         for name in ("max_state_bytes", "max_pending", "max_jump"):
             check_count(name, getattr(self, name))
-        if not callable(self.factory):
-            raise ValueError(f"factory must be a function, got {self.factory!r}")
+        require(callable(self.factory), f"factory must be a function, got {self.factory!r}")
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
@@ -233,24 +232,25 @@ class KeyedLearner:
 
     def _predict(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
         """Return the margin and the prediction of an event, and learn it if it has a label."""
-        is_new, waiting = event.seq > keyed.last_seq, keyed.pending.get(event.seq)
-        x = event.x if event.x is not None else waiting[0] if waiting else None
+        seq, y = event.seq, event.y
+        is_new, waiting = seq > keyed.last_seq, keyed.pending.get(seq)
+        x, y_pred_then = waiting or (event.x, None)
         if x is None:
             return None, None
         margin, y_pred = predict(keyed.model, x)
-        kept = stored(x) if is_new else x
-        if event.seq < keyed.last_seq:
+        if is_new:
+            x, y_pred_then = stored(x), y_pred
+        if seq < keyed.last_seq:
             forget_prediction(keyed.model)
-        if event.y is not None and (is_new or waiting):
-            x, y_pred_then = waiting or (x, y_pred)
+        if y is not None and (is_new or waiting):
             # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-            check_label(keyed.model, event.y)
-            keyed.model.learn_one(x, event.y)
-            keyed.pending.pop(event.seq, None)
+            check_label(keyed.model, y)
+            keyed.model.learn_one(x, y)
+            keyed.pending.pop(seq, None)
             keyed.n_labelled += 1
-            keyed.n_right += y_pred_then == event.y
+            keyed.n_right += y_pred_then == y
         elif is_new:
-            keyed.pending[event.seq] = (kept, y_pred)
+            keyed.pending[seq] = (x, y_pred)
             if len(keyed.pending) > self.max_pending:
                 del keyed.pending[next(iter(keyed.pending))]
         return margin, y_pred
@@ -276,10 +276,7 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
             keyed.n_labelled += 1
             keyed.n_right += bool(y)
         return None, arm
-    if not isinstance(arms, list | tuple) or not arms:
-        raise ValueError(f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
-    if y is not None:
-        raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
-    check_given(x)
+    require(y is None, f"event {seq} of {key!r} has a reward before its decision")
     check_stored("the arms", arms)
-    return None, policy.decide(arms, stored(x), seq).arm
+    check_stored("the features", x)
+    return None, policy.decide(arms, x, seq).arm

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import functools
 import pickle
 import random
@@ -218,7 +217,7 @@ def test_the_reward_of_a_ticket_that_has_expired_is_not_learned():
 
 REFUSED = {
     "no arms": (Event("a", 1, X), "list of arms"),
-    "an empty list": (Event("a", 1, X, arms=[]), "list of arms"),
+    "an empty list": (Event("a", 1, X, arms=[]), "no arm"),
     "a text": (Event("a", 1, X, arms="ab"), "list of arms"),
     "an arm": (Event("a", 1, X, arms=["b", ["c"]]), r"\['c'\]"),
     "bytes": (Event("a", 1, X, arms=[b"x"]), "cannot be stored"),
@@ -246,14 +245,6 @@ def test_a_state_that_is_too_large_says_what_helps():
     small = keyed.KeyedLearner(policy, max_state_bytes=7_000)
     events = [Event("a", t, {f"name-{t}": 1.0}, arms=ARMS) for t in range(40)]
     refuses("smaller max_pending", fold, small, events)
-
-
-def test_contexts_of_decimals_can_be_stored():
-    learner = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
-    event = Event("ann", 0, {"price": decimal.Decimal("1.5")}, arms=["a", "b"])
-    state, _ = learner.step(None, event)
-    _, rewarded = learner.step(state, Event("ann", 0, y=1))
-    assert rewarded.accuracy == 1.0
 
 
 def test_a_context_with_a_name_that_cannot_be_stored_is_refused():
