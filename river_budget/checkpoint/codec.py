@@ -116,26 +116,15 @@ def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
     require(not has_window, f"{kind.__name__} cannot be stored: it has a window_size")
     if given.get("desired_dist") is getattr(model, "_actual_dist", model):
         given["desired_dist"] = None  # This sampler follows the labels that it counts.
-    parameters = _written_each(kind, given, tensors)
-    learned = model.state() if hasattr(model, "restore") else _learned(model)
-    if hasattr(model, "imputers"):
-        learned["stats"] = {name: getattr(s, "value", s) for name, s in model.stats.items()}
-    return {
-        "class": kind.__name__,
-        "parameters": parameters,
-        "state": _written_each(kind, learned, tensors),
-    }
-
-
-def _written_each(kind: type, values: State, tensors: Tensors) -> dict[str, Any]:
-    """Return what is written of an object of a class; an error has the path to what cannot be."""
-    nodes = {}
-    for name, value in values.items():
-        try:
-            nodes[name] = written(value, tensors)
-        except ValueError as error:
-            raise ValueError(f"{kind.__name__}.{name}: {error}") from None
-    return nodes
+    try:
+        parameters = {name: written(value, tensors) for name, value in given.items()}
+        learned = model.state() if hasattr(model, "restore") else _learned(model)
+        if hasattr(model, "imputers"):
+            learned["stats"] = {name: getattr(s, "value", s) for name, s in model.stats.items()}
+        state = {name: written(value, tensors) for name, value in learned.items()}
+    except ValueError as error:
+        raise ValueError(f"{kind.__name__}: {error}") from None
+    return {"class": kind.__name__, "parameters": parameters, "state": state}
 
 
 def read(node: Any, tensors: Tensors) -> Any:

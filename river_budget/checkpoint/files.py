@@ -15,6 +15,7 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
+from river_budget._state import require
 from river_budget.checkpoint import codec
 from river_budget.checkpoint.codec import Tensors
 from river_budget.checkpoint.disk import write
@@ -46,7 +47,8 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     Raises
     ------
     CheckpointError
-        If a part of the model, which the message names, cannot be stored.
+        If a part of the model, which the message names, cannot be stored, or if the model takes more
+        than 100 MB without its arrays, mostly for names of features.
     OSError
         If the file cannot be written.
     """
@@ -77,17 +79,9 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         stored = codec.written_object(model, tensors)
         kept = codec.written(dict(extra or {}), tensors)
         text = json.dumps({"version": VERSION, "model": stored, "extra": kept})
-    except RecursionError:
-        raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
-    except ValueError as error:
-        raise CheckpointError(str(error)) from None
-    try:
         return write_tensors(tensors | {DIGEST: _digest(text, tensors)}, {FORMAT: text})
-    except SafetensorError as error:
-        raise CheckpointError(
-            f"the model cannot be stored: without its arrays it takes {len(text):,} bytes, and the "
-            f"format allows 100,000,000; it has too many feature names, or too long ones ({error})"
-        ) from None
+    except (ValueError, RecursionError, SafetensorError) as error:
+        raise CheckpointError(f"the model cannot be stored: {error}") from None
 
 
 def loads(data: bytes) -> Any:
@@ -98,32 +92,23 @@ def loads(data: bytes) -> Any:
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     """Return the model that `dumps` turned into bytes, and its `extra`. Raises as `loads`."""
     try:
-        tensors, text = read_tensors(data), _metadata(data).get(FORMAT)
-    except Exception as error:  # whatever a forged file raises
-        raise CheckpointError(f"this is not a complete safetensors file: {error}") from None
-    if text is None:
-        raise CheckpointError("this is a safetensors file, but not a checkpoint of river_budget")
-    try:
-        content = json.loads(text)
+        tensors, metadata = read_tensors(data), _metadata(data)
+        require(FORMAT in metadata, "it is of another program")
+        content = json.loads(metadata[FORMAT])
         found = content["version"]
-        if type(found) is not int or found != VERSION:
-            raise CheckpointError(
-                f"this is a checkpoint of version {found!r:.20}, but only {VERSION} can be read"
-            )
-        if not np.array_equal(tensors.pop(DIGEST), _digest(text, tensors)):
-            raise CheckpointError("this checkpoint has changed since it was written")
+        require(found == VERSION, f"it has version {found!r:.20}, and only {VERSION} can be read")
+        is_whole = np.array_equal(tensors.pop(DIGEST), _digest(metadata[FORMAT], tensors))
+        require(is_whole, "it has changed since it was written")
         return codec.read_object(content["model"], tensors), codec.read(content["extra"], tensors)
-    except CheckpointError:
-        raise
-    except Exception as error:
+    except Exception as error:  # whatever a forged file raises
         reason = error if isinstance(error, ValueError) else repr(error)
-        raise CheckpointError(f"this checkpoint has no valid model: {reason}") from None
+        raise CheckpointError(f"this is no valid checkpoint: {reason}") from None
 
 
 class Checkpointer:
     """Saves a model every `every` examples of a loop.
 
-    A save that fails leaves all files as they were. Processes that save in one directory take turns.
+    Processes that save in one directory take turns.
 
     Parameters
     ----------

@@ -175,11 +175,11 @@ def test_a_loaded_model_learns_further_labels_of_any_kind(labels):
         (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "Answer cannot be stored"),
         (
             trained(rb.Forgetron(), [({}, "a"), ({}, "b"), ({}, b"c")]),
-            "Forgetron.labels: bytes cannot",
+            "Forgetron: bytes cannot",
         ),
         (linear_model.PAClassifier(), "PAClassifier cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
-        (rb.Forgetron(rb.FunctionKernel(max)), "Forgetron.kernel: FunctionKernel cannot be stored"),
+        (rb.Forgetron(rb.FunctionKernel(max)), "Forgetron: FunctionKernel cannot be stored"),
         (
             trained(rb.Forgetron(), [({frozenset("a"): 1.0, b"b": 1.0}, True)]),
             "bytes cannot be stored: only plain values, the classifiers of river_budget, RBF, .* can",
@@ -220,9 +220,7 @@ def test_files_are_replaced_as_a_whole(path, monkeypatch):
 
 def test_errors_name_the_file(path):
     path.write_bytes(b"once upon a time")
-    with pytest.raises(
-        CheckpointError, match=r"model\.safetensors: this is not a complete safetensors"
-    ):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: this is no valid checkpoint"):
         checkpoint.load(path)
     with pytest.raises(FileNotFoundError):
         checkpoint.load(path.with_name("absent"))
@@ -254,14 +252,14 @@ def test_noise_is_no_checkpoint(data):
 
 def test_foreign_files_and_other_versions():
     for metadata in [{"format": "other"}, None]:
-        with pytest.raises(CheckpointError, match="not a checkpoint of river_budget"):
+        with pytest.raises(CheckpointError, match="it is of another program"):
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
-    with pytest.raises(CheckpointError, match="not a complete safetensors file"):
+    with pytest.raises(CheckpointError, match="this is no valid checkpoint: SafetensorError"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
     content = json.loads(files._metadata(DATA)[files.FORMAT])
-    for version in (11, 13, 12.0, "12", "12.0", True, None, [12]):
+    for version in (11, 13, "12", "12.0", True, None, [12]):
         metadata = {files.FORMAT: json.dumps(content | {"version": version})}
-        with pytest.raises(CheckpointError, match=r"version .*, but only 12 can be read"):
+        with pytest.raises(CheckpointError, match=r"version .*, and only 12 can be read"):
             checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
 

@@ -285,6 +285,6 @@ def test_files_of_others_stay(path):
 def test_more_names_than_the_format_takes_are_refused_clearly(path):
     model = rb.Forgetron(budget=5)
     model.learn_one({"n" * 100_000_000: 1.0}, True)
-    with pytest.raises(checkpoint.CheckpointError, match=r"100,000,000.*names"):
+    with pytest.raises(checkpoint.CheckpointError, match="header too large"):
         checkpoint.save(model, path)
     assert os.listdir(path.parent) == []

@@ -169,7 +169,7 @@ def test_what_is_no_model_to_predict_with(run, tmp_path):
     path.write_text("nothing")
     code, _, err = run("predict", "--model-file", path)
     assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith(f"river-budget: {path}: this is not a complete safetensors file")
+    assert err.startswith(f"river-budget: {path}: this is no valid checkpoint")
     assert run("predict")[0] == 2
 
 

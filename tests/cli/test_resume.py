@@ -313,7 +313,7 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
     saved.write_bytes(saved.read_bytes()[:-1])
     code, _, err = run(*options, saved, "--model", "forgetron")
     assert (code, err.count("\n")) == (2, 1)
-    assert f"river-budget: {saved}: this is not a complete safetensors file" in err
+    assert f"river-budget: {saved}: this is no valid checkpoint" in err
     assert "No such file" in run(*options, "absent/model")[2]
 
 
