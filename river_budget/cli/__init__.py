@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Each module but `app` adds its commands.
-from . import keyed, learn, studies
+from . import learn, studies
 from .app import app, main
 
-__all__ = ["app", "keyed", "learn", "main", "studies"]
+__all__ = ["app", "learn", "main", "studies"]

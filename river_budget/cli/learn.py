@@ -1,8 +1,10 @@
-"""Commands that learn from an input, or predict it."""
+"""Commands that answer an input line by line: learn, predict and keyed."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
 import itertools
 import tempfile
 from collections.abc import Callable
@@ -11,12 +13,14 @@ from typing import Annotated, Any
 
 import typer
 
-from river_budget import checkpoint
+from river_budget import checkpoint, kernels
+from river_budget._state import require
 from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.calibration import ClassifierWrapper
 from river_budget.cli import files, options
-from river_budget.cli.app import CommandError, app, notes
+from river_budget.cli.app import CommandError, app, counted, notes
 from river_budget.cli.runs import Counts, Run
+from river_budget.keyed import Event, KeyedLearner, ModelCache
 from river_budget.keyed.answers import check_label
 
 # What a checkpoint keeps of a run beside its model: counts, the place in the input, and columns.
@@ -25,9 +29,27 @@ PLACE = {"name": str, "n_lines": int, "digests": list}
 RECORD: dict[str, Any] = dict.fromkeys(Counts._fields, int) | PLACE | COLUMNS
 
 
+@dataclasses.dataclass
+class Learning(Run):
+    """A run that makes models, and learns."""
+
+    algorithm: options.Model = "mnemotron"
+    budget: options.Budget = 100
+    gamma: options.Gamma = None
+    seed: options.Seed = 42
+
+    def maker(self) -> Callable[[], OnlineClassifier]:
+        """Return a function that makes models."""
+        algorithm = options.algorithm(self.algorithm)
+        if self.gamma is not None and not algorithm.takes("kernel"):
+            raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
+        kernel = kernels.RBF(self.gamma)
+        return functools.partial(algorithm.build, kernel, budget=self.budget, seed=self.seed)
+
+
 @app.command()
 @dataclasses.dataclass
-class Learn(Run):
+class Learn(Learning):
     """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label is only predicted. Columns are numbers or texts, which are categories. A label
@@ -44,19 +66,12 @@ class Learn(Run):
     also if a signal or a bad line ends the run.
     """
 
-    algorithm: options.Model = options.DEFAULT_MODEL
-    budget: options.Budget = 100
-    gamma: options.Gamma = None
-    seed: options.Seed = 42
-    path: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", help="Save here, and go on from here."),
-    ] = None
+    path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
 
     def run(self) -> None:
         record: dict[str, Any] = {}
-        self._model = new = options.maker(self.algorithm, self.budget, self.gamma, self.seed)()
+        self._model = new = self.maker()()
         if self.path and self.path.exists():
             self._model, record = _restored(self.path)
             if repr(self._model) != repr(new):
@@ -107,9 +122,7 @@ class Predict(Run):
     target column, the predictions are compared with its labels.
     """
 
-    model_file: Annotated[
-        Path, typer.Option("--model-file", help="The model: a checkpoint of `learn` or `save`.")
-    ]
+    model_file: Annotated[Path, typer.Option(help="A checkpoint of `learn`, or of `save`.")]
 
     def run(self) -> None:
         self._model, record = _restored(self.model_file)
@@ -118,6 +131,57 @@ class Predict(Run):
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.through(reader.rows(lines))
+
+
+@app.command()
+@dataclasses.dataclass
+class Keyed(Learning):
+    """Predict, then learn, line by line, with a model for each key.
+
+    With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
+    line with the key, the number and the label, and no features; a number that jumps too far, which
+    would freeze its key, is refused. Columns are read as `learn` reads them.
+    Each answer has the key, the number, the prediction and the margin as `learn` tells them, how many
+    lines of the key there were, and the share of right predictions among them. Each key has labels of its
+    own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
+    """
+
+    target: options.Target = "y"
+    budget: options.Budget = 50
+    key: Annotated[str, typer.Option(help="Column with the key.")] = "key"
+    seq: Annotated[str | None, typer.Option(help="Column that numbers the lines of a key.")] = None
+    max_jump: Annotated[int, typer.Option(min=1, help="Largest step of these numbers.")] = 10**9
+
+    def run(self) -> None:
+        columns = self.columns._replace(others=tuple(filter(None, (self.key, self.seq))))
+        learner, self._states = (
+            KeyedLearner(self.maker(), max_jump=self.max_jump),
+            dict[Any, bytes](),
+        )
+        self._n_of_key: collections.Counter[Any] = collections.Counter()
+        self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
+        with files.opened(self.file, columns, self.encoding) as (reader, lines):
+            self.through(reader.rows(lines))
+
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        key = row.others[self.key]
+        is_key = isinstance(key, str | int) and key != ""
+        require(is_key, f"no text or whole number in column {self.key!r}")
+        event = Event(key, self._n_of_key[key], row.x, row.label)
+        if self.seq is not None:
+            is_late = all(value is None for value in row.x.values())
+            number = files.parsed(str(row.others[self.seq]))
+            event = event._replace(seq=number, x=None if is_late else row.x)
+        fields = self._cache.advance(event)._asdict()
+        self._n_of_key[key] += 1
+        return {name.replace("y_pred", "prediction"): fields[name] for name in fields}
+
+    def finding(self) -> str:
+        return counted(len(self._n_of_key), "key")
+
+    def memory(self) -> int:
+        self._cache.flush()
+        return sum(map(len, self._states.values()))
 
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:

@@ -42,12 +42,12 @@ class Command:
 
     target: options.Target = None
     features: options.Features = None
-    ignored: options.Ignored = None
+    ignore: options.Ignore = None
     delimiter: options.Delimiter = None
 
     @property
     def columns(self) -> files.Columns:
-        return files.Columns(self.target, self.features, self.ignored, self.delimiter)
+        return files.Columns(self.target, self.features, self.ignore, self.delimiter)
 
 
 @dataclasses.dataclass

@@ -87,10 +87,8 @@ class Compare(Study):
     which algorithms chance may have put behind the first.
     """
 
-    names: options.Models = None
-    permutations: Annotated[
-        int, typer.Option(min=1, help="Number of orders; 1 keeps the stream's own.")
-    ] = 1
+    models: options.Models = None
+    permutations: Annotated[int, typer.Option(min=1, help="Orders; 1 keeps the stream's own.")] = 1
     limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None
 
     def run(self) -> None:
@@ -98,7 +96,7 @@ class Compare(Study):
         kernel, n_orders = self.kernel(published), self.permutations
         chosen = {
             name: algorithm.build(kernel, budget=self.budget, seed=self.seed)
-            for name, algorithm in options.algorithms(self.names).items()
+            for name, algorithm in options.algorithms(self.models).items()
         }
         n_rounds = len(rows) * len(chosen) * n_orders
         with progress(n_rounds) as advance, files.blaming(self.stream):
@@ -119,12 +117,7 @@ class Certify(Study):
     """
 
     budget: options.Budget = 1000
-    limit: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Number of examples: 1,000 take some 15 seconds, with ten labels 40."
-        ),
-    ] = 2000
+    limit: Annotated[int, typer.Option(min=1, help="Number of examples.")] = 2000
 
     def run(self) -> None:
         (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
@@ -183,25 +176,20 @@ class Lifelong(Study):
         str,
         typer.Argument(
             metavar="TASKS",
-            help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
-            "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
-            f"brings), or streams separated by commas: {options.STREAMS}.",
+            help="rotating-gaussians, checkerboards or class-incremental, or, separated by commas, "
+            f"{options.STREAMS}.",
         ),
     ] = "rotating-gaussians"
-    names: options.Models = None
-    cycles: Annotated[
-        int, typer.Option(min=1, help="How many times the model goes through all tasks.")
-    ] = 2
-    learn: Annotated[
-        int, typer.Option(min=1, help="Number of new examples each time a task is learned.")
-    ] = 1000
-    test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500
+    models: options.Models = None
+    cycles: Annotated[int, typer.Option(min=1, help="How often all tasks are learned.")] = 2
+    learn: Annotated[int, typer.Option(min=1, help="New examples each time.")] = 1000
+    test: Annotated[int, typer.Option(min=1, help="Test examples of each task.")] = 500
 
     def run(self) -> None:
         limit = self.test + self.cycles * self.learn
         tasks, published = _streams(self.stream, self.columns, self.seed, limit, are_tasks=True)
         kernel, sequence = self.kernel(published), self.cycles * [*range(len(tasks))]
-        runs, chosen = {}, options.algorithms(self.names)
+        runs, chosen = {}, options.algorithms(self.models)
         with progress(len(chosen)) as advance:
             for name, algorithm in chosen.items():
                 model = algorithm.build(kernel, budget=self.budget, seed=self.seed)
