@@ -89,19 +89,14 @@ def _end(status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _print_version(is_asked: bool) -> None:
-    if is_asked:
-        print(f"river-budget {river_budget.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def program(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Kernel learning on a memory budget, for River."""
+    if version:
+        print(f"river-budget {river_budget.__version__}")
+        raise typer.Exit
 
 
 def counted(n: int, one: str, many: str = "") -> str:

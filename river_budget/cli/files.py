@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import csv
-import enum
 import gzip
 import hashlib
 import importlib
@@ -16,7 +15,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -41,9 +40,6 @@ N_FIRST = 1000
 
 # How files begin.
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
-
-# How lines are written: csv, libsvm or jsonl.
-Format = enum.StrEnum("Format", ["CSV", "LIBSVM", "JSONL"])
 
 
 class Row(NamedTuple):
@@ -121,12 +117,10 @@ def opened(
                 raise ValueError(error) from None
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
-        form = _format_of("".join(first), columns.target)
-        first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
-        yield (
-            Reader(form, columns, first, header),
-            Lines(itertools.chain(first, lines), Path(file).name),
-        )
+        parse = _parser_of("".join(first), columns.target)
+        first += itertools.islice(lines, N_FIRST if is_whole else parse is None)
+        everything = Lines(itertools.chain(first, lines), Path(file).name)
+        yield Reader(parse, columns, first, header), everything
 
 
 @contextlib.contextmanager
@@ -140,13 +134,13 @@ def blaming(file: str) -> Iterator[None]:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
-def _format_of(line: str, target: str | None) -> Format:
-    """Return the format that the first line tells: libsvm has no name for a target."""
+def _parser_of(line: str, target: str | None) -> Callable[[str], dict[Any, Any]] | None:
+    """Return what parses lines like the first one, None for csv: libsvm has no name for a target."""
     if line.lstrip().startswith("{"):
-        return Format.JSONL
+        return _json
     label, *pairs = line.partition("#")[0].split() or ["0"]
     is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
-    return Format.LIBSVM if target is None and is_libsvm else Format.CSV
+    return _libsvm if target is None and is_libsvm else None
 
 
 def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
@@ -165,11 +159,10 @@ class Reader:
     first cells are texts; `has_texts` says so of each column.
     """
 
-    def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:
-        self._form = form
+    def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
+        self._parse = parse
         self._columns = columns
-        self._is_csv = form == Format.CSV
-        if self._is_csv:
+        if parse is None:
             # What the header has most of outside of quotes.
             unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
             self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
@@ -188,7 +181,7 @@ class Reader:
         n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
         n_cells, known = collections.Counter(name for name, _ in cells), columns.has_texts or {}
         kinds = {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
-        if self._is_csv:
+        if parse is None:
             self.has_texts = known | kinds
         n = sum(kinds.values())
         found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
@@ -199,8 +192,8 @@ class Reader:
 
     def require_labels(self) -> None:
         """Raise ValueError if no row can have a label."""
-        has_name = self._form == Format.LIBSVM or self._columns.target is not None
-        require(has_name, f"{self._form} needs --target, the name of the label")
+        has_name = self._parse is _libsvm or self._columns.target is not None
+        require(has_name, "give --target, the name of the label")
         require(not self._no_labels, self._no_labels)
 
     def rows(self, lines: Lines) -> Iterator[Row]:
@@ -220,13 +213,12 @@ class Reader:
         return csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
 
     def _read(self, lines: Lines) -> Iterator[Row]:
-        items: Iterator[Any]
-        if self._is_csv:
+        items: Iterator[Any] = (line.strip() for line in lines)
+        if self._parse is None:
             items = self._csv(lines)
             next(items, None)
-        else:
-            end = "#" if self._form == Format.LIBSVM else "\n"
-            items = (line.partition(end)[0].strip() for line in lines)
+        elif self._parse is _libsvm:
+            items = (line.partition("#")[0].strip() for line in lines)
         while True:
             try:
                 for item in items:
@@ -247,20 +239,20 @@ class Reader:
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
-            return Row(n, x, _known(_class(label) if self._is_csv else label), others)
+            return Row(n, x, _known(label if self._parse else _class(label)), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
 
     def _cells(self, item: Any) -> dict[Any, Any]:
-        if not self._is_csv:
-            return _json(item) if self._form == Format.JSONL else _libsvm(item)
+        if self._parse:
+            return self._parse(item)
         n, n_cells = len(self._header), len(item)
         require(n == n_cells, f"the header has {n} columns, this line {n_cells}")
         return dict(zip(self._header, item, strict=True))
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
-        value = _known(parsed(cell) if self._is_csv else cell)
+        value = _known(cell if self._parse else parsed(cell))
         is_text = isinstance(value, str)
         if is_text and REFUSED.fullmatch(value):
             raise ValueError(
