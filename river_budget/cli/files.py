@@ -118,7 +118,7 @@ def opened(
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
         parse = _parser_of("".join(first), columns.target)
-        first += itertools.islice(lines, N_FIRST if is_whole else parse is None)
+        first += itertools.islice(lines, N_FIRST if is_whole else parse is _csv)
         everything = Lines(itertools.chain(first, lines), Path(file).name)
         yield Reader(parse, columns, first, header), everything
 
@@ -134,13 +134,13 @@ def blaming(file: str) -> Iterator[None]:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
-def _parser_of(line: str, target: str | None) -> Callable[[str], dict[Any, Any]] | None:
-    """Return what parses lines like the first one, None for csv: libsvm has no name for a target."""
+def _parser_of(line: str, target: str | None) -> Callable[[Any], dict[Any, Any]]:
+    """Return what parses lines like the first one: libsvm has no name for a target."""
     if line.lstrip().startswith("{"):
         return _json
     label, *pairs = line.partition("#")[0].split() or ["0"]
     is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
-    return _libsvm if target is None and is_libsvm else None
+    return _libsvm if target is None and is_libsvm else _csv
 
 
 def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
@@ -162,11 +162,12 @@ class Reader:
     def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
         self._parse = parse
         self._columns = columns
-        if parse is None:
+        self._is_csv = parse is _csv
+        if self._is_csv:
             # What the header has most of outside of quotes.
             unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
             self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
-            header = next(self._csv(first), [])
+            header = [*(self._reader(first).fieldnames or [])]
             if len(header) == 1 and not columns.delimiter and re.search(r"\W", header[0]):
                 raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
         self._header = header
@@ -181,7 +182,7 @@ class Reader:
         n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
         n_cells, known = collections.Counter(name for name, _ in cells), columns.has_texts or {}
         kinds = {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
-        if parse is None:
+        if self._is_csv:
             self.has_texts = known | kinds
         n = sum(kinds.values())
         found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
@@ -209,16 +210,16 @@ class Reader:
         lacking = [name for name in names if self._header and name not in self._header]
         return f"no column {lacking[0]!r}, only {', '.join(self._header)}" if lacking else ""
 
-    def _csv(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        return csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
+    def _reader(self, lines: Iterable[str]) -> csv.DictReader[str]:
+        return csv.DictReader(lines, delimiter=self._delimiter, skipinitialspace=True)
 
     def _read(self, lines: Lines) -> Iterator[Row]:
-        items: Iterator[Any] = (line.strip() for line in lines)
-        if self._parse is None:
-            items = self._csv(lines)
-            next(items, None)
-        elif self._parse is _libsvm:
-            items = (line.partition("#")[0].strip() for line in lines)
+        items: Iterator[Any]
+        if self._is_csv:
+            items = self._reader(lines)
+        else:
+            end = "#" if self._parse is _libsvm else "\n"
+            items = (line.partition(end)[0].strip() for line in lines)
         while True:
             try:
                 for item in items:
@@ -231,7 +232,7 @@ class Reader:
     def _row(self, n: int, item: Any) -> Row:
         features, ignored = self._columns.features, self._columns.ignored or ()
         try:
-            cells = self._cells(item)
+            cells = self._parse(item)
             label = cells.pop(self._columns.target, "")
             others = {name: cells.pop(name, None) for name in self._columns.others}
             x = {
@@ -239,20 +240,13 @@ class Reader:
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
-            return Row(n, x, _known(label if self._parse else _class(label)), others)
+            return Row(n, x, _known(_class(label) if self._is_csv else label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
 
-    def _cells(self, item: Any) -> dict[Any, Any]:
-        if self._parse:
-            return self._parse(item)
-        n, n_cells = len(self._header), len(item)
-        require(n == n_cells, f"the header has {n} columns, this line {n_cells}")
-        return dict(zip(self._header, item, strict=True))
-
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
-        value = _known(cell if self._parse else parsed(cell))
+        value = _known(parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
         if is_text and REFUSED.fullmatch(value):
             raise ValueError(
@@ -265,6 +259,12 @@ class Reader:
             return cell
         require(not is_text, f"{cell!r} in column {name!r} is not a number")
         return value
+
+
+def _csv(cells: dict[Any, Any]) -> dict[Any, Any]:
+    is_whole = None not in cells and None not in cells.values()
+    require(is_whole, "this line has more or fewer columns than the header")
+    return cells
 
 
 def _json(line: str) -> dict[Any, Any]:

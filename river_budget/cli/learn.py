@@ -52,18 +52,15 @@ class Learning(Run):
 class Learn(Learning):
     """Predict, then learn, line by line, and write lines of JSON.
 
-    A line without a label is only predicted. Columns are numbers or texts, which are categories. A label
-    or cell is missing if it is empty, NA, NaN or null; a missing cell counts as the mean so far. A csv
-    column is one of texts if most of its first cells are texts, in 1,000 lines of a file or one of a
-    pipe; in others, a text is a bad line. So is a date: ignore or convert it. Each answer has the number
-    of the example, the prediction (null before the first label), the margin (positive for the positive
-    class; with more than two labels, half the lead of the largest score over the second), the label, and
-    the share of right predictions so far.
+    A line without a label is only predicted. A label or cell is missing if it is empty, NA, NaN or null.
+    A csv column is one of texts if most of its first cells are, and else a text is a bad line, as a date
+    is. Each answer has the number of the example, the prediction (null before the first label), the margin
+    (positive for the positive class; with more than two labels, half the lead of the largest score over
+    the second), the label, and the share of right predictions so far.
 
     With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
-    run unless others are given. It passes over what it has seen of the same input, known by its name and
-    its lines: so a run goes on after a crash. A checkpoint is saved every so many lines, and at the end,
-    also if a signal or a bad line ends the run.
+    run unless others are given, and passes over the lines that it has seen of an input of the same name:
+    so a run goes on after a crash. It is saved every so many lines, and however the run ends.
     """
 
     path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None

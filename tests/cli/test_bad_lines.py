@@ -12,7 +12,7 @@ SKIP = ["--on-error", "skip", "--model", "stoptron"]
     ("text", "bad"),
     [
         ("a,y\n1,0\nred,1\n2,1\n1,2\n3,0\n", {3: "'red' in column 'a'"}),
-        ("a,y\n1,0\n1,1,1\n1\n3,0\n", {3: "this line 3", 4: "this line 1"}),
+        ("a,y\n1,0\n1,1,1\n1\n3,0\n", {3: "this line has more", 4: "this line has more"}),
         (f'a,y\n1,0\n"{200_000 * "x"}",1\n3,0\n', {3: "field larger than field limit"}),
         ('{"a":1,"y":0}\n{"a"\n[]\n{"a":2,"y":1}\n', {2: "not JSON", 3: "not a JSON object"}),
         ('{"a":1,"y":0}\n{"a":Infinity,"y":0}\n', {2: "has the value inf"}),
