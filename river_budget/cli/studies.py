@@ -111,9 +111,8 @@ class Compare(Study):
 class Certify(Study):
     """Print the mistakes of algorithms beside their mistake bounds.
 
-    Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
-    that one's norm and hinge loss. Both Projectrons, the Ahpatron and projected gradient descent are
-    compared with the norms that a Forgetron of the budget is compared with.
+    Each theorem is held against the hypothesis that makes its bound lowest in hindsight. Projectrons,
+    Ahpatron and projected gradient descent have the largest norm of a Forgetron of the budget.
     """
 
     budget: options.Budget = 1000
@@ -137,16 +136,9 @@ class Certify(Study):
                 model = row.build(kernel, budget=self.budget, norm_bound=norm_bound, seed=self.seed)
                 certificates[row.name] = theory.certify(model, rows, span=span)
                 advance(f"{row.name} done")
-        table = [["model", "mistakes", "bound", "norm", "loss", "theorem"]]
-        for name, certificate in certificates.items():
-            for bound in certificate.guarantees:
-                counts = [f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}"]
-                against = [f"{bound.norm:.2f}", f"{bound.loss:,.0f}"]
-                theorem = "; lacks ".join([bound.theorem, *bound.failed])
-                table.append([name, *counts, *against, theorem])
-        what = f"{len(rows):,} examples"
+        what, table = f"{len(rows):,} examples", "\n".join(c.table() for c in certificates.values())
         figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-        self.report(what, kernel, text_table(table), figures, "plot_certificates", certificates)
+        self.report(what, kernel, table, figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[Example]) -> list[Any]:
