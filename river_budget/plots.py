@@ -7,7 +7,6 @@ whose extension sets the format. Several models, or their results, are a dict by
 
 from __future__ import annotations
 
-import functools
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -85,7 +84,7 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
     for axes, (name, certificate) in zip(_grid(figure, n, 3), certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
         axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
-        axes.set_title(_plain(name), fontsize="small")
+        axes.set_title(name, fontsize="small")
         axes.set(xlabel="examples", yscale="log")
         axes.legend(fontsize="x-small")
     _save(figure, title, path)
@@ -96,36 +95,27 @@ def draw_decision_regions(
 ) -> None:
     """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
-    The decision boundary f(x) = 0 is black, the margins f(x) = 1 and f(x) = -1 are magenta and
-    cyan. Positive support vectors are red, negative ones green. With more than two labels, each has
-    a colour: of its region, of the points where it has the margin 1, and of its support vectors.
-    The model has two features with these `names`, both drawn between the same limits, at `n_points`
-    along each axis.
+    Boundaries are black. Each label has a colour, of two labels the positive one red and the other
+    green: of its region, of the points where it has the margin 1, and of its support vectors. The model
+    has two features with these `names`, both drawn between the same limits, at `n_points` along each
+    axis.
     """
     grid = np.linspace(*limits, n_points)
     points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
-    vectors = [[x.get(name, 0.0) for name in names] for x in model.support_vectors]
-    us, vs = np.reshape(vectors, (-1, 2)).T
-
-    draw_lines = functools.partial(axes.contour, grid, grid, linestyles="solid")
-    draw_vectors = functools.partial(axes.scatter, s=3)
-    if model.coefficients.ndim == 1:
-        values = np.array([[model.decision_function_one(x) for x in row] for row in points])
-        axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
-        colors = ["cyan", "black", "magenta"]
-        draw_lines(values, levels=[-1, 0, 1], colors=colors, linewidths=[0.6, 1.2, 0.6])
-        for chosen, sign in [(model.coefficients > 0, "red"), (model.coefficients < 0, "green")]:
-            draw_vectors(us[chosen], vs[chosen], color=sign)
-    else:
-        scores = np.array([[list(model.scores_one(x).values()) for x in row] for row in points])
-        n = scores.shape[2]
-        colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
-        for c, color in enumerate(map(colormap, range(n))):
-            margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
-            axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
-            draw_lines(margins, levels=[0, 1], colors=["black", color], linewidths=[1.2, 0.6])
-            chosen = model.coefficients.argmax(axis=1) == c
-            draw_vectors(us[chosen], vs[chosen], color=color)
+    scores = np.array([[[*model.scores_one(x).values()] for x in row] for row in points])
+    coefficients, n = model.coefficients, scores.shape[2]
+    if coefficients.ndim == 1:  # of the positive label
+        coefficients = np.stack([-coefficients, coefficients], axis=1)
+    vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
+    colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
+    colors = ["green", "red"] if n == 2 else map(colormap, range(n))
+    for c, color in enumerate(colors if n > 1 else []):
+        margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
+        axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
+        lines = axes.contour(grid, grid, margins, levels=[0, 1], colors=["black", color])
+        lines.set(linewidths=[1.2, 0.6], linestyles="solid")
+        us, vs = vectors[coefficients.argmax(axis=1) == c].T
+        axes.scatter(us, vs, s=3, color=color)
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
 
 
@@ -147,7 +137,7 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
     tasks = range(run.accuracy_matrix.shape[1])
     _draw_cells(axes, run.accuracy_matrix, "RdYlGn", run.task_sequence, tasks)
-    axes.set_title(_plain(title), fontsize="x-small")
+    axes.set_title(title, fontsize="x-small")
     axes.set_ylabel("after learning task", fontsize=6)
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
@@ -200,16 +190,11 @@ def _draw_cells(
 ) -> None:
     """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
     axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
-    axes.set_yticks(range(len(shares)), list(map(_plain, rows)), fontsize=6)
-    axes.set_xticks(range(len(shares[0])), list(map(_plain, columns)), fontsize=6)
+    axes.set_yticks(range(len(shares)), [*map(str, rows)], fontsize=6)
+    axes.set_xticks(range(len(shares[0])), [*map(str, columns)], fontsize=6)
     for (i, j), share in np.ndenumerate(shares):
         if share == share:
             axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)
-
-
-def _plain(text: Any) -> str:
-    """Return a text for matplotlib, which would read what stands between dollars as a formula."""
-    return str(text).replace("$", r"\$")
 
 
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
@@ -223,7 +208,7 @@ def _draw_line(axes: Axes, name: str, *values: Any, **style: Any) -> Line2D:
     styles = cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"]
     drawn, _ = axes.get_legend_handles_labels()
     style |= list(styles)[len(drawn) % len(styles)]
-    return axes.plot(*values, label=_plain(name), **style)[0]
+    return axes.plot(*values, label=name, **style)[0]
 
 
 def _add_legend(axes: Axes, title: str | None = None) -> None:
@@ -231,6 +216,6 @@ def _add_legend(axes: Axes, title: str | None = None) -> None:
 
 
 def _save(figure: Figure, title: str, path: Path | None) -> None:
-    figure.suptitle(_plain(title))
+    figure.suptitle(title)
     if path is not None:
         figure.savefig(path, dpi=DOTS_PER_INCH)
