@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._checks import warn
-from river_budget._state import require
 from river_budget.kernels import LARGEST, Category, Features
 
 # The length of the longest text in a message.
@@ -93,10 +92,10 @@ def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
 def check_shape(name: Any, value: Any) -> None:
     """Raise ValueError unless a value is an array of numbers, in one dimension."""
     is_numeric = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biuf"
-    require(
-        is_numeric and len(value) and not np.ma.is_masked(value),
-        f"feature {name!r} is not an array of numbers in one dimension, or has masked elements",
-    )
+    if not is_numeric or not len(value) or np.ma.is_masked(value):
+        raise ValueError(
+            f"feature {name!r} is not an array of numbers in one dimension, or has masked elements"
+        )
 
 
 def checked_array(name: Any, value: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -105,11 +104,9 @@ def checked_array(name: Any, value: NDArray[Any], dtype: Any) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         copy = np.array(value, dtype)
         elements = copy.astype(np.float64)
-        is_finite = np.dot(elements, elements) <= LARGEST
-    require(
-        is_finite, f"feature {name!r} is an array with a value that is not finite, or too large"
-    )
-    return copy
+        if np.dot(elements, elements) <= LARGEST:
+            return copy
+    raise ValueError(f"feature {name!r} is an array with a value that is not finite, or too large")
 
 
 def invalid_example(x: Any, takes_unknown: bool) -> ValueError:

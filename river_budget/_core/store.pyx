@@ -671,8 +671,8 @@ cdef int check_row(Store self, dict x, dict sizes) except -1:
     admit(self)
     for name, value in x.items():
         shape = value.shape if is_array(value) else ()
-        is_like_others = sizes.setdefault(name, shape) == shape
-        require(is_like_others, f"feature {name!r} is an array of another length, or a number, in a row before")
+        if sizes.setdefault(name, shape) != shape:
+            raise ValueError(f"feature {name!r} is an array of another length, or a number, in a row before")
 
 
 cdef bint is_same(PyObject *name, PyObject *other) except -1:
