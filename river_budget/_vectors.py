@@ -52,14 +52,13 @@ def restored_vectors(state: State) -> list[Features]:
     require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
     pairs = zip([names[i] for i in places], values.tolist(), strict=True)
     vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
-    require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
+    n_values = len(places)
     for name, (slots, arrays) in state["arrays"].items():
-        is_valid = isinstance(arrays, np.ndarray) and arrays.dtype.kind == "f" and arrays.ndim == 2
-        require(is_valid, "arrays are missing")
         for slot, array in zip(integers(slots, (len(arrays),)).tolist(), arrays, strict=True):
             require(0 <= slot < len(vectors), "an array belongs to no vector")
-            require(name not in vectors[slot], "a vector has a name twice")
             vectors[slot][name] = array
+            n_values += 1
+    require(sum(map(len, vectors)) == n_values, "a vector has a name twice")
     return vectors
 
 
@@ -73,18 +72,17 @@ def restored_order(state: State, n: int) -> tuple[Ints, int]:
     return inserted, n_inserted
 
 
-def restored_kernels(state: State, given: Sequence[Kernel]) -> tuple[Kernel, ...]:
+def restored_kernels(state: State, given: Sequence[Kernel]) -> Sequence[Kernel]:
     """Return the kernels of a state, which must be the state of a store with these kernels."""
     kernels = state["kernels"]
+    is_valid = type(kernels) is tuple and len(kernels) == len(given)
     require(
-        type(kernels) is tuple
-        and len(kernels) == len(given)
-        and all(map(_may_resolve_to, given, kernels)),
+        is_valid and all(map(_may_resolve_to, given, kernels)),
         f"expected the kernels {tuple(given)!r}, got {kernels!r}",
     )
     is_resolved = all(kernel.resolve(()) == kernel for kernel in kernels)
     require(is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters")
-    return tuple(kernels)
+    return kernels
 
 
 def _may_resolve_to(given: Any, resolved: Any) -> bool:

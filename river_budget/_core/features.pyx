@@ -2,6 +2,7 @@
 """The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
 
 import math
+import sys
 
 import numpy as np
 
@@ -89,13 +90,10 @@ cdef class Layout:
         free(self.rows)
 
     def __sizeof__(self):
-        return object.__sizeof__(self) + self.m * sizeof(int32_t)
+        return object.__sizeof__(self) + sys.getsizeof(self.names) + self.m * sizeof(int32_t)
 
 
 cdef class Features:
-
-    def __cinit__(self):
-        self.clear(0, 0)
 
     def __dealloc__(self):
         self.clear(0, 0)
@@ -179,7 +177,7 @@ cdef class Features:
 cdef class Matrices:
 
     def __cinit__(self, dtype):
-        self.dtype, self.place_of, self.tables = np.dtype(dtype), {}, {}
+        self.dtype = np.dtype(dtype)
         self.is_float = self.dtype == np.float32
 
     def __dealloc__(self):

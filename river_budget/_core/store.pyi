@@ -42,8 +42,6 @@ class Store:
         """The example as a dict in the units of the user, with the names that some kernel reads."""
     def is_flat(self, low: float, high: float) -> bool:
         """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
-    def distances(self, slot: int | None = None) -> Floats:
-        """Squared distances of the scaled example, or a vector, from all vectors (n,), up to a constant."""
     # The vectors.
     def vector(self, slot: int) -> dict[Any, Any]: ...
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...

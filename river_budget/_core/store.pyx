@@ -132,8 +132,8 @@ cdef class Store:
             if self.objects is not None and not (self.has_rows and are_equal(x, self.snapshot)):
                 self.has_rows = False
                 self.snapshot = copy.deepcopy(x)
-                call_functions(self, self.snapshot, self.objects, self.rows, self.capacity)
-                call_functions(self, self.snapshot, None, self.own_values, 1)
+                call_functions(self, self.snapshot, self.objects, self.rows)
+                call_functions(self, self.snapshot, None, self.own_values)
             if self.n_inner:
                 pack(self, x)
             take(self)
@@ -163,9 +163,7 @@ cdef class Store:
             kernel_rows(self, &self.other, self.other_rows)
             if self.objects is not None:
                 with gil:
-                    call_functions(
-                        self, self.objects[slot], self.objects, self.other_rows, self.capacity
-                    )
+                    call_functions(self, self.objects[slot], self.objects, self.other_rows)
         finally:
             self.is_busy = False
         return self.other_rows
@@ -328,7 +326,7 @@ cdef class Store:
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
-        return np.array(rows, np.float64).reshape(self.n, self.n)
+        return np.array(rows).reshape(self.n, self.n)
 
     def self_values(self, Py_ssize_t kernel=0):
         cdef double[::1] values = np.empty(self.n)
@@ -359,13 +357,11 @@ cdef class Store:
 
     @property
     def nbytes(self):
-        cdef Layout layout
         with self:
             forget_names(self, 0)
             index = self.features.index
             parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
-            for layout in self.layouts:
-                parts += [layout, layout.names]
+            parts += self.layouts
             if self.objects is not None:
                 parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
             tables = [self.by_slot, *[table for pair in self.matrices.tables.values() for table in pair]]
@@ -509,9 +505,7 @@ cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
     self.point.own, self.other.own = <Own *> &by_point[0, 0], <Own *> &by_point[1, 0]
     self.point.elements = &by_point[0, 4 * self.n_inner]
     self.other.elements = &by_point[1, 4 * self.n_inner]
-    scales = [
-        [scale_of(self, g, name) for name in self.matrices.place_of] for g in range(self.n_inner)
-    ]
+    scales = [scale_of(self, g, name) for g in range(self.n_inner) for name in self.matrices.place_of]
     self.of_matrices = np.array(scales, np.float64).reshape(self.n_inner, self.matrices.n)
     self.by_slot, self.by_point, self.capacity = by_slot.base, by_point.base, capacity
 
@@ -533,7 +527,7 @@ cdef int pack(Store self, dict x) except -1:
     if self.matrices.n or self.arrays is not None or not pack_numbers(self, x):
         numbers, arrays, filled = parts_of(self, x)
         if not pack_numbers(self, numbers):
-            raise refusal(self, x)
+            raise invalid_example(x, self.means is not None)
         if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
             self.has_rows, self.arrays = False, arrays
             set_elements(self, &self.point, arrays)
@@ -542,10 +536,7 @@ cdef int pack(Store self, dict x) except -1:
 
 
 cdef bint pack_numbers(Store self, dict x) except -1:
-    """Convert the values of a dict to doubles.
-
-    Return whether it has finite floats and integers only, which are all read.
-    """
+    """Convert the values of a dict; return whether all are finite floats or integers, and are read."""
     cdef Py_ssize_t place = 0
     cdef int overflow = 0
     cdef PyObject *key
@@ -598,15 +589,13 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
     """Evaluate an example of valid numbers."""
+    cdef bint is_special
     self.begin()
     try:
-        if self.matrices.n or self.arrays is not None or self.filled is not None:
+        is_special = self.matrices.n or self.arrays is not None or self.filled is not None
+        if is_special or <PyObject *> names != <PyObject *> self.layout.names:
             with gil:
-                pack(self, as_dict(names, values, None, None))
-                return take(self)
-        if <PyObject *> names != <PyObject *> self.layout.names:
-            with gil:
-                if hides(self, names):
+                if is_special or hides(self, names):
                     pack(self, as_dict(names, values, None, None))
                     return take(self)
                 set_layout(self, names)
@@ -638,12 +627,7 @@ cdef int admit(Store self) except -1 nogil:
             find_rows(self)
     if not is_valid(self):
         with gil:
-            raise refusal(self, self.example())
-
-
-cdef object refusal(Store self, dict x):
-    """Return an error that says what is wrong with an example."""
-    return invalid_example(x, self.means is not None)
+            raise invalid_example(self.example(), self.means is not None)
 
 
 cdef bint is_valid(Store self) noexcept nogil:
@@ -664,7 +648,7 @@ cdef int check_row(Store self, dict x, dict sizes) except -1:
     """Raise ValueError if an example is invalid, or has other arrays than those of some sizes."""
     self.has_rows = False
     if self.objects is not None:
-        call_functions(self, x, None, self.own_values, 1)
+        call_functions(self, x, None, self.own_values)
     if not self.n_inner:
         return 0
     pack(self, x)
@@ -717,7 +701,7 @@ cdef tuple parts_of(Store self, dict x):
                 numbers[name] = mean
                 filled.add(name)
     except NOT_NUMBERS:
-        raise refusal(self, x) from None
+        raise invalid_example(x, self.means is not None) from None
     arrays = {name: checked_array(name, value, self.matrices.dtype) for name, value in arrays.items()}
     for name in arrays.keys() | self.matrices.place_of.keys():
         if name in x:
@@ -973,8 +957,9 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
 
 # Kernels that are Python functions.
 
-cdef int call_functions(Store self, dict x, list others, double *values, Py_ssize_t stride) except -1:
-    """Write what the functions say of an example and others, or itself (n_kernels, stride)."""
+cdef int call_functions(Store self, dict x, list others, double *values) except -1:
+    """Write what the functions say of an example and others (n_kernels, capacity), or itself (n_kernels,)."""
+    stride = 1 if others is None else self.capacity
     for i in range(self.n_kernels):
         if self.z[i].inner >= 0:
             continue

@@ -1024,8 +1024,6 @@ ONES = np.ones((2, 3), np.float32)
     ("name", "slots", "values", "message"),
     [
         ("v", [0, 1, 1], ONES, "expected an array of int64"),
-        ("v", [0, 1], ONES[0, :2], "arrays are missing"),
-        ("v", [0, 1], 1.0, "arrays are missing"),
         ("v", [0, 1], ONES[:1], "expected an array of int64"),
         ("v", [0, 2], ONES, "belongs to no vector"),
         ("v", [-1, 1], ONES, "belongs to no vector"),
