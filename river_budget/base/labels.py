@@ -73,11 +73,8 @@ class Labels:
             return np.fromiter(map(self.column.__getitem__, y), np.int64, len(y))
 
         learned = copy.copy(self)
-
-        def add(label: Any, weight: float) -> int:
-            return (learned if weight else copy.copy(learned)).add(label)
-
-        columns = by_row(add, y, np.ones(len(y)) if weights is None else weights)
+        weights = np.ones(len(y)) if weights is None else weights
+        columns = by_row(lambda y, w: (learned if w else copy.copy(learned)).add(y), y, weights)
         self.names, self.column = learned.names, learned.column
         return np.array(columns, np.int64)
 
@@ -95,11 +92,10 @@ class Labels:
         labels, n = list(columns), len(columns)
         require(n <= self._limit, f"there are {n} labels, at most {self._limit} are allowed")
         require(all(map(is_class, labels)), "a label is missing")
+        self.column = {label: column for column, label in enumerate(labels, int(labels == [1]))}
         # Only of a single label can 1 be the first.
-        expected = [1] if labels == [1] else list(range(n))
-        in_order = list(map(count, columns.values())) == expected and (n < 2 or labels[0] != 1)
-        require(in_order, "the labels have the wrong columns")
-        self.column = dict(columns)
+        in_order = list(map(count, columns.values())) == list(self.column.values())
+        require(in_order and (n < 2 or labels[0] != 1), "the labels have the wrong columns")
         self.names = 2 * labels if n == 1 else labels or self.names
         engine.widen(len(self.names))
 
@@ -123,14 +119,8 @@ def is_class(label: Any) -> bool:
 
 def weights_of(w: Any, n: int) -> Floats:
     """Return the weights of n rows (n,), given as a series, a sequence or one number."""
-    # A chunked array of PyArrow has no `tolist`.
-    plain = getattr(w, "tolist", None) or getattr(w, "to_pylist", None)
-    try:
-        values = [w] * n if isinstance(w, numbers.Number) else list(plain() if plain else w)
-    except TypeError:
-        raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None
-    if len(values) != n:
-        raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
+    values = np.full(n, w, object) if isinstance(w, numbers.Number) else np.asarray(w, object)
+    require(values.shape == (n,), f"w must be a weight, or one for each of the {n} rows")
     return np.array(by_row(weight_of, values), np.float64)
 
 

@@ -296,10 +296,8 @@ def test_refused_weights_change_nothing(make):
 def test_as_many_weights_as_rows(make):
     model, (X, y) = make(None), framed(examples_of(3))
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="X has 3 rows, but w has 2 weights"):
-        model.learn_many(X, y, w=[1.0, 2.0])
-    for w in [object(), np.array(2.0)]:
-        with pytest.raises(ValueError, match="w must be a series or a sequence"):
+    for w in [[1.0, 2.0], object(), np.array(2.0), np.ones((3, 1))]:
+        with pytest.raises(ValueError, match="w must be a weight, or one for each of the 3 rows"):
             model.learn_many(X, y, w=w)
     assert pickle.dumps(model) == before
 
@@ -342,9 +340,7 @@ def test_learn_many_is_learn_one(make):
         assert content(many.state()) == content(one.state()), size
 
 
-@pytest.mark.parametrize(
-    "kind", [list, tuple, np.array, as_pandas, as_polars, pd.Index, deque, iter]
-)
+@pytest.mark.parametrize("kind", [list, tuple, np.array, as_pandas, as_polars, pd.Index, deque])
 def test_weights_of_a_block_of_any_kind(kind):
     examples, weights = examples_of(70), random_weights(70)
     one, many = learned(rb.Forgetron(budget=5), examples, weights), rb.Forgetron(budget=5)
