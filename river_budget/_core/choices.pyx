@@ -35,34 +35,30 @@ cdef class Neighbours:
     """
 
     cdef readonly Expansion f
-    cdef double[:, ::1] table         # the Gram matrix (n, n)
-    cdef int64_t[::1] nearest         # (n,), negative if it is not known
+    cdef readonly double[:, ::1] gram  # (n, n), without elements until it is needed
+    cdef int64_t[::1] nearest          # (n,), negative if it is not known
 
     def __init__(self, Expansion f not None):
-        self.f, self.table, self.nearest = f, np.zeros((0, 0)), np.zeros(0, np.int64)
+        self.f, self.gram, self.nearest = f, np.zeros((0, 0)), np.zeros(0, np.int64)
 
     def __reduce__(self):
         return type(self), (self.f,)
 
     @property
-    def gram(self):
-        return self.table.base
-
-    @property
     def nbytes(self):
-        return self.table.nbytes + self.nearest.nbytes
+        return self.gram.nbytes + self.nearest.nbytes
 
     def squares(self):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
         n = self.f.store.n
         cdef double[::1] squares = np.empty(n)
-        if self.table.shape[0] != n:
-            self.table, self.nearest = self.gram_as_it_came(), np.full(n, -1)
+        if self.gram.shape[0] != n:
+            self.gram, self.nearest = self.gram_as_it_came(), np.full(n, -1)
         for i in range(n):
             if self.nearest[i] < 0:
                 self.nearest[i] = self.nearest_to(i)
             nearest, example = self.shares(i)
-            squares[i] = self.table[i, i] - nearest * self.table[i, self.nearest[i]]
+            squares[i] = self.gram[i, i] - nearest * self.gram[i, self.nearest[i]]
             squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
         return squares.base
 
@@ -85,32 +81,32 @@ cdef class Neighbours:
         cdef Py_ssize_t place
         if slot is None:
             return
-        place, n, own = slot, self.table.shape[0], self.f.y.self_value
+        place, n, own = slot, self.gram.shape[0], self.f.y.self_value
         require(self.f.store.n == n, "the nearest vectors are not known")
         for i in range(n):
-            self.table[place, i] = self.table[i, place] = self.f.store.rows[i]
-        self.table[place, place] = own
+            self.gram[place, i] = self.gram[i, place] = self.f.store.rows[i]
+        self.gram[place, place] = own
         for i in range(n):
             j = self.nearest[i]
             if i == place or j == place:
                 self.nearest[i] = -1
-            elif j >= 0 and own - 2.0 * self.table[i, place] < self.table[j, j] - 2.0 * self.table[i, j]:
+            elif j >= 0 and own - 2.0 * self.gram[i, place] < self.gram[j, j] - 2.0 * self.gram[i, j]:
                 self.nearest[i] = place
 
     cdef (double, double) shares(self, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
         j, row, own, nearest = self.nearest[i], self.f.store.rows, self.f.y.self_value, 0.0
-        square = self.table[j, j]
+        square = self.gram[j, j]
         determinant = square * own - row[j] * row[j]
         if determinant > APART * square * own:
-            nearest = (self.table[i, j] * own - row[i] * row[j]) / determinant
+            nearest = (self.gram[i, j] * own - row[i] * row[j]) / determinant
         return nearest, (row[i] - nearest * row[j]) / own if own > 0.0 else 0.0
 
     cdef Py_ssize_t nearest_to(self, Py_ssize_t i) noexcept:
         cdef Py_ssize_t best = -1
         least, inserted = INFINITY, self.f.store.inserted
-        for j in range(self.table.shape[0]):
-            distance = self.table[j, j] - 2.0 * self.table[i, j]
+        for j in range(self.gram.shape[0]):
+            distance = self.gram[j, j] - 2.0 * self.gram[i, j]
             if j != i and (
                 best < 0 or distance < least or distance == least and inserted[j] < inserted[best]
             ):

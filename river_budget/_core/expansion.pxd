@@ -32,8 +32,7 @@ cdef class Expansion(Engine):
     cdef list log
     cdef bint has_kept_all
 
-    # End an open round, with all that is learned in it.
-    cdef int end(self) except -1
+    cpdef int commit(self) except -1
     cdef void close(self) noexcept
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=*) except -1
     cdef int set_table(self, rows) except -1

@@ -35,11 +35,9 @@ cdef class Expansion(Engine):
 
     # The round.
 
-    def commit(self):
-        if self.is_open:
-            self.end()
-
-    cdef int end(self) except -1:
+    cpdef int commit(self) except -1:
+        if not self.is_open:
+            return 0
         if self.sums is not None:
             self.sums.add(self.store)
         self.n_weighted += self.y.weight != 1.0

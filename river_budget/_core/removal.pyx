@@ -284,11 +284,11 @@ cdef class ValidationTable:
         if slot != self.n:
             self.f.put(self.n if slot < 0 else slot, self.f.y, 1.0)
         if place < 0 or self.is_own:
-            return self.f.end()
+            return self.f.commit()
         saved = self.store.save(place)
         try:
             self.store.put(place)
-            self.f.end()
+            self.f.commit()
         except BaseException:
             self.store.undo(saved)
             raise
@@ -338,7 +338,7 @@ cdef class CountedTable(ValidationTable):
         """End a round by counting its example at the nearest vector, times the kernel value."""
         nearest = self.nearest(self.n)
         self.reserve(self.m, self.n)
-        self.f.end()
+        self.f.commit()
         self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.rows[nearest])
         self.weights[0, nearest] = NAN
 

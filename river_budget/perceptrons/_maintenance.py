@@ -59,8 +59,9 @@ class Nearest(Neighbours, Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
     def error(self) -> float:
-        gram = self.f.store.gram() if len(self.gram) else self.gram
-        return float(np.abs(self.gram - gram).max(initial=0.0))
+        kept = np.asarray(self.gram)
+        gram = self.f.store.gram() if len(kept) else kept
+        return float(np.abs(kept - gram).max(initial=0.0))
 
 
 class Projection(Maintenance):
