@@ -62,6 +62,12 @@ struct loops {
     /* squares += (root mean + change c)^2 */
     void (*add_squares)(
         double *squares, double root, const double *mean, double change, const double *c, long n);
+    /* scores += share squares / (prior + scale variances + r c^2) */
+    void (*add_scores)(double *scores, double share, const double *squares, const double *prior, double scale,
+                       const double *variances, double r, const double *c, long n);
+    /* mean += (change c - share p) / root */
+    void (*add_change)(
+        double *mean, double change, const double *c, double share, const double *p, double root, long n);
 };
 
 /* What the body is made of; W is the number of doubles of a vector.
@@ -354,5 +360,5 @@ static const struct loops NAME(table) = {
      {NAME(double_products), NAME(double_squares), NAME(double_absolutes), NAME(double_rationals)}},
     NAME(combine), NAME(exponential), NAME(rational), NAME(power), NAME(normalize),
     NAME(inner), NAME(add_multiple), NAME(multiply), NAME(take_column), NAME(get_diagonal),
-    NAME(add_squares)};
+    NAME(add_squares), NAME(add_scores), NAME(add_change)};
 #endif

@@ -41,6 +41,13 @@ cdef extern from "loops.h":
         void (*add_squares)(
             double *squares, double root, const double *mean, double change, const double *c, long n
         ) noexcept nogil
+        void (*add_scores)(
+            double *scores, double share, const double *squares, const double *prior, double scale,
+            const double *variances, double r, const double *c, long n
+        ) noexcept nogil
+        void (*add_change)(
+            double *mean, double change, const double *c, double share, const double *p, double root, long n
+        ) noexcept nogil
     long blocks_before(long g) noexcept nogil
     double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
     int choose_lanes(Loops *table, int most)

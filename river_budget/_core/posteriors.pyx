@@ -349,7 +349,7 @@ cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const cha
     The relevance is a^2 / variance once the example is added, in the mean over the experts.
     """
     cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
-    cdef double own = 0.0, root, scale, value, change, share, factor, variance
+    cdef double own = 0.0, root, scale, value, change, share, factor
     inserted = self.vectors.inserted
     scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
     squares = &self.a[self.n_kernels + 2, 0]
@@ -370,9 +370,7 @@ cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const cha
             value += change * change
             loops.add_squares(squares, root, mean, change, c, n)
         own += share * value / (1.0 / self.g[z] + factor)
-        for k in range(n):
-            variance = prior[k] + scale * variances[k] + factor * c[k] * c[k]
-            scores[k] += share * squares[k] / variance
+        loops.add_scores(scores, share, squares, prior, scale, variances, factor, c, n)
     for k in range(n):
         if kept != NULL and kept[k]:
             continue
@@ -423,8 +421,7 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
             mean, change = &self.means[e, i, 0], self.q[e, i]
             share = (root * mean[j] + change * removed_c) / removed_p
             mean[j] = 0.0
-            for k in range(n):
-                mean[k] += (change * c[k] - share * p[k]) / root
+            loops.add_change(mean, change, c, share, p, root, n)
 
 
 cdef inline void put_moved(

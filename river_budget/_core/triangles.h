@@ -174,4 +174,15 @@ static void NAME(add_squares)(
     }
 }
 
+static void NAME(add_scores)(double *restrict scores, double share, const double *squares, const double *prior,
+                             double scale, const double *variances, double r, const double *c, long n) {
+    for (long k = 0; k < n; k++)
+        scores[k] += share * squares[k] / (prior[k] + scale * variances[k] + r * c[k] * c[k]);
+}
+
+static void NAME(add_change)(double *restrict mean, double change, const double *c, double share,
+                             const double *p, double root, long n) {
+    for (long k = 0; k < n; k++) mean[k] += (change * c[k] - share * p[k]) / root;
+}
+
 #endif
