@@ -76,7 +76,7 @@ class Mnemotron(Machine):
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
     with an update of an expert and O(B d + E B C) without. The matrices take about
     `4 (E + Z) B (B + 28)` bytes, 819 kB by default; with more than two labels, each takes
-    `8 E (B + 1)` bytes.
+    `8 E (B + 1)` bytes, and the counts of repeated labels `8 C (C + 22)`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Mnemotron(Machine):
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn
         it off to measure what the features alone tell. It abstains while the example that is
-        learned is not the one predicted last, e.g. for late labels. It takes `8 C (C + 22)` bytes.
+        learned is not the one predicted last, e.g. for late labels.
     archive
         Number of random features, even, of a `KernelLDA` that is added as an expert, at the cost of
         its time and memory. It forgets no class when classes come one after the other.
@@ -171,7 +171,7 @@ class Mnemotron(Machine):
     @property
     def n_rebuilds(self) -> int:
         """Number of times that an inverse Gram matrix was recomputed because of rounding errors."""
-        return self._f.n_rebuilds
+        return self._f.posteriors.n_rebuilds
 
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
@@ -211,8 +211,8 @@ class Mnemotron(Machine):
         return dict(zip(known, probabilities, strict=True))
 
     def numerical_errors(self) -> dict[str, float]:
-        inverses = self._f.posteriors.inverses.matrices_of(self._f.n)
-        residuals = inverses @ self._f.grams() - np.eye(self._f.n)
+        posteriors, n = self._f.posteriors, self._f.n
+        residuals = posteriors.inverses.matrices_of(n) @ posteriors.grams() - np.eye(n)
         return {"inverses": float(np.abs(residuals).max(initial=0.0))}
 
     @property
@@ -237,7 +237,9 @@ class Mnemotron(Machine):
         `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D, the
         change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
         """
-        f, store, before = self._f, self._f.store, self._f.grams_before()
+        posteriors, store = self._f.posteriors, self._f.store
+        if posteriors.before is None:
+            posteriors.before = posteriors.grams()
         kernels = [
             given.resolve(store.names, scales.gamma)
             if scales.gamma and given.learns_scales
@@ -245,18 +247,21 @@ class Mnemotron(Machine):
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
-        after, n = f.grams(), before.shape[-1]
-        covariances, means = f.posteriors.posteriors(n)
+        after, n = posteriors.grams(), store.n
+        changes, (covariances, means) = after - posteriors.before, posteriors.moments(n)
         for e, z in enumerate(self._kernel_of):
-            system = np.eye(n) - covariances[e] @ (after[z] - before[z])
+            system = np.eye(n) - covariances[e] @ changes[z]
             solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
             covariances[e], means[e] = solution[:, :n], solution[:, n:].T
-        inverses: Any = np.linalg.inv(after)
-        f.set_posteriors(inverses, covariances, means)
+        posteriors.set_all(np.linalg.inv(after), covariances, means)
 
     def _novelty(self, x: Features) -> float:
-        weights = np.bincount(self._kernel_of, self._f.hedge)
-        return max(0.0, 1.0 - float(weights @ self._f.projections(x)))
+        f, store = self._f, self._f.store
+        f.scores(x)
+        rows = np.array([store.row(z) for z in range(store.n_kernels)])
+        inverses = f.posteriors.inverses.matrices_of(f.n)
+        projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
+        return max(0.0, 1.0 - float(np.bincount(self._kernel_of, f.hedge) @ projections))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)

@@ -1,19 +1,19 @@
-# cython: language_level=3, wraparound=False
+# cython: language_level=3, wraparound=False, infer_types=True
 # cython: initializedcheck=False, cdivision=True
 """Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
 
 from libc.math cimport fmax, fmin, frexp, log, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 import numpy as np
 
-from river_budget._core.engine cimport DUE_CHECK, Engine
+from river_budget._core.engine cimport Engine
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 
 from river_budget._arrays import padded
-from river_budget._core.posteriors import JITTER
 from river_budget._state import count, floats, integers, require
 
 cdef double[2] RATES = [0.002, 0.02]      # learning rates of the slow and the fast mixer
@@ -21,7 +21,6 @@ cdef double RHO = 0.995                    # factor of the log weights of both h
 cdef double FLOOR = 0.02                   # hedges take p as FLOOR + (1 - 2 FLOOR) p: no weight can vanish
 cdef double CLIP = 0.02                    # the mixers take p from CLIP / n_labels to 1 - CLIP / 2
 cdef double PRIOR = 0.5                    # is added to each count of runs, so that no probability is 0
-cdef double LARGEST_RESIDUAL = 1e-6        # of an element of Q K - I; above it, Q is recomputed
 cdef int64_t EVEN_BITS = 0x5555555555555555
 
 cdef enum:
@@ -70,8 +69,7 @@ cdef class Repeats:
 
     cdef void predict(self, double[::1] probabilities) noexcept nogil:
         """Compute the probabilities of the next label (labels,)."""
-        cdef Py_ssize_t c, length, n_labels = self.counts.shape[0]
-        cdef double ended, went_on, total = 0.0
+        n_labels, total = self.counts.shape[0], 0.0
         if self.last < 0 or not self.is_known:
             probabilities[:] = 1.0 / n_labels
             return
@@ -87,7 +85,6 @@ cdef class Repeats:
 
     cdef void count(self, Py_ssize_t label) noexcept nogil:
         """Count a label after the last one, or forget that if it is unknown in this round."""
-        cdef Py_ssize_t length
         if not self.is_known:
             self.last, self.length, self.is_known = -1, 0, True
             return
@@ -106,19 +103,18 @@ cdef class Repeats:
 
     def restore(self, state):
         """Restore counts that have their labels from their state."""
-        counts = floats(state["counts"], (<object> self.counts).shape)
-        require((counts >= 0).all(), "a count of labels is negative")
         last, length = state["last"], count(state["length"])
-        is_known = type(last) is int and -1 <= last < len(counts) and (last < 0 or length > 0)
+        is_known = type(last) is int and -1 <= last < self.counts.shape[0]
         require(is_known, "the last label is unknown")
-        self.counts, self.last, self.length = counts, last, length
+        self.counts = floats(state["counts"], (<object> self.counts).shape)
+        self.last, self.length = last, length
 
 
 cdef inline Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
-    """Return the bin of the length of a run, at least 1."""
+    """Return the bin of the length of a run."""
     cdef int exponent
     frexp(<double> length, &exponent)
-    return min(exponent, N_BINS) - 1
+    return min(max(exponent, 1), N_BINS) - 1
 
 
 cdef class Rehearsal:
@@ -139,7 +135,7 @@ cdef class Rehearsal:
     cdef bint is_absent(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """Return whether a label with exemplars has been away for long."""
         known = &self.labels[label, 0]
-        cdef int64_t since = n_rounds - known[LAST]
+        since = n_rounds - known[LAST]
         return (
             known[NEWER] > 0
             and since > SHORTEST_ABSENCE
@@ -148,7 +144,7 @@ cdef class Rehearsal:
 
     cdef int64_t begin(self, int64_t n_rounds) noexcept nogil:
         """Return the slot of the exemplar of the next round, or -1."""
-        cdef Py_ssize_t c, i, place, turn, n_absent = 0, n = self.labels.shape[0]
+        cdef Py_ssize_t n_absent = 0, n = self.labels.shape[0]
         self.share, self.next_turn = 0.0, self.turn
         for c in range(n):
             n_absent += self.is_absent(c, n_rounds)
@@ -165,8 +161,8 @@ cdef class Rehearsal:
 
     cdef Py_ssize_t take(self, Py_ssize_t label, Store store) except -2 nogil:
         """Return the slot for the example of a store if it is to be an exemplar of its label, or -1."""
-        cdef int64_t number = self.labels[label, EXAMPLES] + 1, older = self.labels[label, OLDER]
-        cdef Py_ssize_t slot = older - 1 if older > 0 else self.store.n
+        number, older = self.labels[label, EXAMPLES] + 1, self.labels[label, OLDER]
+        slot = older - 1 if older > 0 else self.store.n
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
             return -1
         with gil:
@@ -179,9 +175,9 @@ cdef class Rehearsal:
 
     cdef const char *kept(self, Py_ssize_t n, int64_t n_rounds) noexcept nogil:
         """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
-        cdef Py_ssize_t i, label, n_labels = self.labels.shape[0]
         if self.share == 0.0:
             return NULL
+        n_labels = self.labels.shape[0]
         self.labels[:, VECTORS] = 0
         for i in range(n):
             self.labels[self.owners[i], VECTORS] += 1
@@ -210,20 +206,14 @@ cdef class Rehearsal:
         labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base[:n].copy()
         return {"labels": labels, "owners": owners, "turn": self.turn}
 
-    def restore(self, state, Py_ssize_t n, int64_t n_rounds):
-        """Restore a rehearsal that has its labels and exemplars, for numbers of vectors and rounds."""
-        n_labels, turn = self.labels.shape[0], state["turn"]
+    def restore(self, state, Py_ssize_t n):
+        """Restore a rehearsal that has its labels and exemplars, for a number of vectors."""
+        n_labels, turn = self.labels.shape[0], count(state["turn"])
         labels, owners = integers(state["labels"], (n_labels, VECTORS)), integers(state["owners"], (n,))
-        examples, first, last, older, newer = labels.T
-        in_order = (examples >= 0) & (first >= 0) & (first <= last) & (last <= n_rounds)
-        in_order &= examples <= n_rounds
-        require(in_order.all(), "the rounds of a label are wrong")
-        places = np.sort(labels[:, OLDER:][labels[:, OLDER:] != 0])
-        is_whole = np.array_equal(places, np.arange(1, self.store.n + 1))
-        is_whole &= bool((older[newer == 0] == 0).all())
-        require(is_whole, "the exemplars are not those of the labels")
+        places = labels[:, OLDER:]
+        is_known = ((places >= 0) & (places <= self.store.n)).all()
+        require(is_known, "the exemplars are not those of the labels")
         require(((owners >= 0) & (owners < n_labels)).all(), "the label of a vector is unknown")
-        require(type(turn) is int and 0 <= turn < 2 * n_labels, "the turn of a label is wrong")
         self.labels.base[:, :VECTORS], self.owners.base[:n], self.turn = labels, owners, turn
 
 
@@ -238,13 +228,12 @@ cdef class Experts(Engine):
     """
 
     cdef readonly Posteriors posteriors
-    cdef readonly Repeats repeats          # None if it is not used
+    cdef readonly Repeats repeats
     cdef readonly Rehearsal rehearsal
     cdef readonly Engine archive           # None if it is not used
-    cdef readonly Py_ssize_t n_changes, n_rebuilds
     cdef readonly tuple arguments          # of the constructor
+    cdef bint uses_repeats                 # whether they are an expert
     cdef double novelty
-    cdef object before                     # grams before a change of scales that has not ended
     # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
     # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
     # the hedge, and of the three in the forecast (experts + 3,).
@@ -264,7 +253,7 @@ cdef class Experts(Engine):
         self.arguments = store, exemplars, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive = store, novelty, archive
         self.posteriors, self.rehearsal = Posteriors(store, experts, budget), Rehearsal(exemplars, budget)
-        self.repeats = Repeats() if repeats else None
+        self.repeats, self.uses_repeats = Repeats(), repeats
         self.learned, self.steps = np.zeros((2, 3 * n + 3))
         self.learned[n : 3 * n] = 1.0 / n
         self.weights, self.shares = np.zeros(n + 3), np.zeros(len(experts))
@@ -278,17 +267,9 @@ cdef class Experts(Engine):
         self.evaluate(x)
         return self.mixtures.base[3].tolist()
 
-    def projections(self, x):
-        """Return the squared norm of the projection of x onto the span, by kernels."""
-        self.evaluate(x)
-        rows = [self.store.row(z) for z in range(self.store.n_kernels)]
-        inverses = self.posteriors.inverses.matrices_of(self.store.n)
-        return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
-
     cdef int answer(self) except -1 nogil:
-        cdef Py_ssize_t c
         self.posteriors.forecast(self.probabilities)
-        if self.repeats is not None:
+        if self.uses_repeats:
             self.repeats.predict(self.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
             self.archive.store.evaluate_like(self.store)
@@ -302,11 +283,10 @@ cdef class Experts(Engine):
 
     cdef void mix(self) noexcept nogil:
         """Compute the forecast from the probabilities of the experts."""
-        cdef Py_ssize_t c, e, i, n = self.n_experts, n_labels = self.n_labels
-        cdef double half, lowest = CLIP / n_labels, highest = 1.0 - CLIP / 2.0
+        n, n_labels = self.n_experts, self.n_labels
+        lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
         mixtures, forecast = &self.mixtures[0, 0], &self.mixtures[3, 0]
-        for i in range(4 * n_labels):
-            mixtures[i] = 0.0
+        memset(mixtures, 0, 4 * n_labels * sizeof(double))
         for e in range(n):
             p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
             for c in range(n_labels):
@@ -337,8 +317,8 @@ cdef class Experts(Engine):
 
         In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
         """
-        cdef Py_ssize_t c, e, i, n = self.n_experts
-        cdef double change, balance, n_examples, total = self.n_labels
+        cdef double change, n_examples, total = self.n_labels
+        n = self.n_experts
         for c in range(self.n_labels):
             total += self.rehearsal.labels[c, EXAMPLES]
         n_examples = self.rehearsal.labels[label, EXAMPLES]
@@ -357,9 +337,14 @@ cdef class Experts(Engine):
                 steps[i * n + e] += share * (RATES[i - 1] * change)
 
     cdef void normalize(self) noexcept nogil:
-        """Compute the weights of both hedges from their logarithms."""
+        """Compute the weights of both hedges from their logarithms, and the shares."""
+        total = 0.0
         softmax(&self.learned[0], &self.weights[0], self.n_experts)
         softmax(&self.learned[3 * self.n_experts], &self.weights[self.n_experts], 3)
+        for e in range(self.shares.shape[0]):
+            total += self.weights[e]
+        for e in range(self.shares.shape[0]):
+            self.shares[e] = self.weights[e] / total
 
     # Rounds.
 
@@ -368,11 +353,9 @@ cdef class Experts(Engine):
 
         It takes the place of the example of the store then, and True is returned.
         """
-        cdef double charge = 0.0
-        cdef int64_t slot = self.rehearsal.begin(self.n_rounds)
-        if self.repeats is not None:
-            # Late labels are no hint, so they count if this example was just predicted.
-            self.repeats.is_known = self.stamp == self.store.stamp
+        charge, slot = 0.0, self.rehearsal.begin(self.n_rounds)
+        # Late labels are no hint, so they count if this example was just predicted.
+        self.repeats.is_known = self.stamp == self.store.stamp
         self.steps[:] = 0.0
         if slot < 0:
             return False
@@ -392,19 +375,12 @@ cdef class Experts(Engine):
 
     def roll_back(self):
         """Make a round that failed leave nothing behind; return False, as none is open."""
-        if self.repeats is not None:
-            self.repeats.is_known = True
-        self.stamp = -1
+        self.repeats.is_known, self.stamp = True, -1
         return self.archive is not None and self.archive.roll_back()
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        cdef Py_ssize_t e, i, slot, exemplar, n = self.store.n
-        cdef double total = 0.0
-        for e in range(self.shares.shape[0]):
-            total += self.weights[e]
-        for e in range(self.shares.shape[0]):
-            self.shares[e] = self.weights[e] / total
+        n = self.store.n
         exemplar = self.rehearsal.take(label, self.store)
         kept = self.rehearsal.kept(n, self.n_rounds)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
@@ -419,7 +395,6 @@ cdef class Experts(Engine):
         if slot >= 0:
             self.store.put(slot)
             self.rehearsal.owners[slot] = label
-            self.n_changes += 1
         # Nothing fails until the example is learned.
         due |= self.end_round(label)
         self.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
@@ -429,39 +404,25 @@ cdef class Experts(Engine):
             self.learned[i] += self.steps[i]
         self.normalize()
         self.rehearsal.count(label, self.n_rounds)
-        if self.repeats is not None:
-            self.repeats.count(label)
+        self.repeats.count(label)
         self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
-        if slot >= 0 and self.n_changes % CHECK_INTERVAL == 0:
-            self.check_inverses()
+        if slot >= 0 and self.store.n_inserted % CHECK_INTERVAL == 0:
+            with gil:  # a column of the inverses, in turn
+                self.posteriors.repair(self.store.n_inserted // CHECK_INTERVAL % self.store.n)
         return due
-
-    cdef int check_inverses(self) except -1 nogil:
-        """Check one column of each inverse, in turn, and recompute inaccurate inverses."""
-        cdef Py_ssize_t z, n = self.store.n, slot = self.n_changes // CHECK_INTERVAL % n
-        for z in range(self.store.n_kernels):
-            row = self.store.rows_of(slot) + z * self.store.capacity
-            if not self.posteriors.residual(z, row, slot) <= LARGEST_RESIDUAL:
-                with gil:
-                    self.posteriors.inverses.set(z, np.linalg.inv(self.grams()[z]))
-                    self.n_rebuilds += 1
-        return 0
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:
             self.archive.widen(n_labels)
         means, mixtures = self.posteriors.widened(n_labels), np.zeros((4, n_labels))
         probabilities, logs = np.zeros((2, self.n_experts, n_labels))
-        labels, runs = padded(self.rehearsal.labels.base, n_labels), None
-        if self.repeats is not None:
-            runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
+        labels = padded(self.rehearsal.labels.base, n_labels)
+        runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
         Engine.set_labels(self, n_labels)
-        if self.repeats is not None:
-            self.repeats.counts = runs
-        self.rehearsal.labels = labels
         self.posteriors.widen(means)
+        self.rehearsal.labels, self.repeats.counts = labels, runs
         self.probabilities, self.logs, self.mixtures = probabilities, logs, mixtures
         return 0
 
@@ -470,41 +431,21 @@ cdef class Experts(Engine):
     @property
     def hedge(self):
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.weights.base[: self.posteriors.n_experts]
-        return weights / weights.sum()
+        return self.shares.base.copy()
 
     @property
     def layers(self):
         """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
         return self.weights.base[self.n_experts :].copy()
 
-    def grams(self):
-        """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
-        grams = np.array([self.store.gram(z) for z in range(self.store.n_kernels)])
-        grams[:, range(self.store.n), range(self.store.n)] = 1.0 + JITTER
-        return grams
-
-    def grams_before(self):
-        """Return `grams` as they were before a change of scales, until `set_posteriors` ends it."""
-        if self.before is None:
-            self.before = self.grams()
-        return self.before
-
-    def set_posteriors(self, inverses, covariances, means):
-        """Set all inverses, and the covariances and means of all experts."""
-        self.posteriors.set_all(inverses, covariances, means)
-        self.before, self.stamp = None, -1
-
     @property
     def nbytes(self):
         """Memory of all experts but the archive, and of the store, in bytes."""
         r = self.rehearsal
-        parts = [
-            self.posteriors, self.store, r.store, r.labels, r.owners, r.is_kept, self.learned, self.steps,
-            self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
-        ]
-        if self.repeats is not None:
-            parts.append(self.repeats.counts)
+        parts = (
+            self.posteriors, self.repeats.counts, self.store, r.store, r.labels, r.owners, r.is_kept,
+            self.learned, self.steps, self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
+        )
         return sum([part.nbytes for part in parts])
 
     def own_state(self):
@@ -515,19 +456,15 @@ cdef class Experts(Engine):
         self.forget_prediction()
         return {
             "posteriors": self.posteriors.state(self.store.n), "weights": self.learned.base.copy(),
-            "repeats": None if self.repeats is None else self.repeats.state(),
-            "rehearsal": self.rehearsal.state(self.store.n),
-            "n_changes": self.n_changes, "n_rebuilds": self.n_rebuilds,
+            "repeats": self.repeats.state(), "rehearsal": self.rehearsal.state(self.store.n),
         }
 
     def restore_own(self, state):
         self.posteriors.restore(state["posteriors"], self.store.n)
         self.learned.base[:] = floats(state["weights"], (3 * self.n_experts + 3,))
         self.normalize()
-        if self.repeats is not None:
-            self.repeats.restore(state["repeats"])
-        self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
-        self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
+        self.repeats.restore(state["repeats"])
+        self.rehearsal.restore(state["rehearsal"], self.store.n)
 
     def state(self):
         return {"exemplars": self.rehearsal.store.state(), **super().state()}

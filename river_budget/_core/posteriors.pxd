@@ -14,8 +14,7 @@ from river_budget._core.store cimport Store
 cdef class Triangles:
     cdef readonly Py_ssize_t n_matrices
     cdef Triangle *matrices
-    cdef object memory, table         # of all matrices: blocks, diagonals, terms and signs; their structs
-    cdef object blocks, diagonals, terms, signs
+    cdef object blocks, diagonals, terms, signs, table  # of all matrices; the table has their structs
 
 
 cdef class Posteriors:
@@ -30,6 +29,8 @@ cdef class Posteriors:
     cdef double[::1] scales               # the common factor of C; its root is that of a
     cdef double[:, :, ::1] means          # a (experts, columns, width), 0 from n on
     cdef double prior                     # the prior mean of every column
+    cdef readonly Py_ssize_t n_rebuilds   # inverses that were recomputed because of rounding errors
+    cdef public object before             # `grams` before a change of scales that has not ended, or None
     # Scratch of a round.
     cdef bint backwards                   # the order of experts, of which the last are in the cache
     cdef double[::1] r                    # -1 / variance; 0: no update (experts,)
@@ -48,6 +49,4 @@ cdef class Posteriors:
     ) noexcept nogil
     # Learn it with n vectors before, of which it has replaced the one in the slot, if any.
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
-    cdef void fold_scale(self, Py_ssize_t e) noexcept nogil
-    # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
-    cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil
+    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil

@@ -1,18 +1,17 @@
-# cython: language_level=3, wraparound=False
+# cython: language_level=3, wraparound=False, infer_types=True
 # cython: initializedcheck=False, cdivision=True
 """The Gaussian process posteriors of the experts at the shared support vectors."""
 
-from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, log2, sqrt
+from libc.math cimport INFINITY, erfc, fmax, fmin, log2, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from river_budget._arrays import unpacked
 from river_budget._core.features import zero_matrix
 from river_budget._core.loops cimport (
     GROUP, MOST_TERMS, Triangle, blocks_before, loops, new_terms
 )
-from river_budget._state import floats, require, require_definite
+from river_budget._state import count, floats, require, require_definite
 
 cdef extern from *:
     """
@@ -22,13 +21,13 @@ cdef extern from *:
 cdef enum:
     LANES = 8                              # vectors have a multiple of so many elements
 
-JITTER = 1e-3                              # is added to the diagonals of Gram matrices
+cdef double REGULARIZED = 1.0 + 1e-3       # diagonal elements of Gram matrices, with jitter
 LINK = 0.3                                 # variance of the probit link: p = Phi(m / sqrt(LINK))
-cdef double REGULARIZED = 1.0 + JITTER
 cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * LINK)
 cdef double SMALLEST_PROBABILITY = 1e-12   # with more than two labels, before they are normalized
 cdef double SMALLEST_NOVELTY = 1e-7        # below it, an example is numerically in the span
 cdef double SMALLEST_SCALE = 1e-100        # below it, a common factor is multiplied into its matrix
+cdef double LARGEST_RESIDUAL = 1e-6        # of an element of Q K - I; above it, Q is recomputed
 # A weight makes no noise variance smaller: the posterior variances would vanish in rounding errors.
 cdef double SMALLEST_NOISE = 1e-6
 
@@ -42,35 +41,31 @@ cdef class Triangles:
     """Symmetric matrices as lower triangles, and terms that are still to be added to them."""
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
-        cdef Py_ssize_t i, end = blocks_before(width // 4)
-        cdef double[:, ::1] memory = zeros(n_matrices, end + (1 + MOST_TERMS) * width + LANES)
+        cdef double[:, ::1] blocks = zeros(n_matrices, blocks_before(width // 4))
+        cdef double[:, ::1] diagonals = zeros(n_matrices, width), signs = zeros(n_matrices, LANES)
+        cdef double[:, :, ::1] terms = zeros(n_matrices, MOST_TERMS, width)
         cdef char[:, ::1] table = np.zeros((n_matrices, sizeof(Triangle)), np.int8)
-        self.n_matrices, self.memory, self.table = n_matrices, memory.base, table.base
-        self.matrices = <Triangle *> &table[0, 0]
+        self.n_matrices, self.table, self.matrices = n_matrices, table.base, <Triangle *> &table[0, 0]
+        self.blocks, self.diagonals = blocks.base, diagonals.base
+        self.terms, self.signs = terms.base, signs.base
         for i in range(n_matrices):
-            blocks = &memory[i, 0]
-            terms = blocks + end + width
             self.matrices[i] = Triangle(
-                width, blocks, blocks + end, terms, terms + MOST_TERMS * width, 0
+                width, &blocks[i, 0], &diagonals[i, 0], &terms[i, 0, 0], &signs[i, 0], 0
             )
-        self.blocks, self.diagonals, terms_and_signs = np.split(memory.base, [end, end + width], axis=1)
-        self.terms = terms_and_signs[:, : MOST_TERMS * width].reshape(n_matrices, MOST_TERMS, width)
-        self.signs = terms_and_signs[:, MOST_TERMS * width :][:, :MOST_TERMS]
 
     def set(self, Py_ssize_t i, matrix):
         """Set a matrix to the symmetric part of another one (n, n).
 
         It calls no function of Python, so no interrupt can come in between.
         """
-        of_block = np.arange(len(matrix)) // 4
-        rows, columns = (of_block[:, np.newaxis] >= of_block).nonzero()
-        self.blocks[i, places(rows, columns)] = (0.5 * (matrix + matrix.T))[rows, columns]
-        self.diagonals[i, : len(matrix)] = matrix.diagonal()
+        n = len(matrix)
+        self.blocks[i, places(n)] = 0.5 * (matrix + matrix.T)
+        self.diagonals[i, :n] = matrix.diagonal()
         self.signs[i], self.matrices[i].n_terms = 0.0, 0
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
-        matrices = unpacked(self.blocks[:, places(*np.tril_indices(n))], n)
+        matrices = self.blocks[:, places(n)]
         for k in range(0, MOST_TERMS, 2):
             x, signs = self.terms[:, k : k + 2, :n], self.signs[:, k : k + 2, None, None]
             matrices += (signs * (x[:, :, :, None] * x[:, :, None, :])).sum(axis=1)
@@ -78,29 +73,32 @@ cdef class Triangles:
 
     @property
     def nbytes(self):
-        return self.memory.nbytes + 8 * LANES + self.table.nbytes
+        arrays = self.blocks, self.diagonals, self.terms, self.signs, self.table
+        return sum([array.nbytes for array in arrays])
 
     def state(self, Py_ssize_t n):
-        """Return the packed rows without their terms, and the terms and their signs."""
-        triangles, signs = self.blocks[:, places(*np.tril_indices(n))], self.signs.copy()
-        return {"triangles": triangles, "terms": self.terms[signs != 0, :n], "signs": signs}
+        """Return the blocks without the terms, the terms and their signs, up to row n."""
+        blocks, terms = self.blocks[:, : blocks_before((n + 3) // 4)], self.terms[:, :, :n]
+        return {"blocks": blocks.copy(), "terms": terms.copy(), "signs": self.signs.copy()}
 
     def restore(self, state, Py_ssize_t n):
-        triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
-        signs = floats(state["signs"], (self.n_matrices, MOST_TERMS))
-        n_terms = np.count_nonzero(signs, axis=1)
-        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
-        require((abs(signs) == is_term).all(), "a sign is neither 1 nor -1")
-        terms = floats(state["terms"], (int(is_term.sum()), n))
-        for i, matrix in enumerate(unpacked(triangles, n)):
-            self.set(i, matrix)
-            self.matrices[i].n_terms = n_terms[i]
-        self.signs[:], self.terms[is_term, :n] = signs, terms
+        end = blocks_before((n + 3) // 4)
+        self.blocks[:, :end] = floats(state["blocks"], (self.n_matrices, end))
+        self.diagonals[:, :n] = self.blocks[:, places(n).diagonal()]
+        self.terms[:, :, :n] = floats(state["terms"], (self.n_matrices, MOST_TERMS, n))
+        self.signs[:] = floats(state["signs"], self.signs.shape)
+        for i in range(self.n_matrices):
+            self.matrices[i].n_terms = np.count_nonzero(self.signs[i])
 
 
-def places(rows, columns):
-    """Return the offsets of elements in the blocks."""
-    return 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
+cdef places(Py_ssize_t n):
+    """Return the offsets of the elements of a matrix (n, n) in the blocks."""
+    columns = np.arange(n)
+    rows = columns[:, np.newaxis]
+    offsets = 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
+    is_above = rows // 4 < columns // 4
+    offsets[is_above] = offsets.T[is_above]
+    return offsets
 
 
 cdef class Posteriors:
@@ -127,8 +125,8 @@ cdef class Posteriors:
         self.widen((zeros(n_experts, 1, width), *np.zeros((2, n_experts, 1))))
 
     cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil:
-        cdef Py_ssize_t e, i, n = self.vectors.n
-        cdef double m, p, root, total
+        cdef double p, total
+        n = self.vectors.n
         for e in range(self.n_experts):
             root, total = sqrt(self.scales[e]), 0.0
             row, own = row_of(self, e), &probabilities[e, 0]
@@ -148,7 +146,7 @@ cdef class Posteriors:
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil:
-        cdef Py_ssize_t e, z, n_updates = 0, n = self.vectors.n
+        cdef Py_ssize_t n_updates = 0, n = self.vectors.n
         cdef double share = 0.0, least_novelty = INFINITY
         for e in range(self.n_experts):
             self.r[e] = -1.0 if compare_margins(self, e, label) else 0.0
@@ -169,8 +167,7 @@ cdef class Posteriors:
         return n if n < self.budget else slot_to_replace(self, shares, kept)
 
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t e, i, z, n_after = n + (slot == n)
-        cdef double h, scale
+        n_after = n + 1 if slot == n else n
         for e in range(self.n_experts):
             self.scales[e] *= self.factors[e]
             if self.scales[e] < SMALLEST_SCALE:
@@ -199,33 +196,14 @@ cdef class Posteriors:
                 term = new_terms(&self.inverses.matrices[z], 1, 1.0)
                 loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n_after)
 
-    cdef void fold_scale(self, Py_ssize_t e) noexcept nogil:
+    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil:
         """Multiply the common factor of an expert into its posterior."""
-        cdef Py_ssize_t i
-        cdef double scale = self.scales[e], root = sqrt(scale)
-        matrix, means = &self.covariances.matrices[e], &self.means[e, 0, 0]
-        for i in range(matrix.terms - matrix.blocks):  # and the diagonal, which stands behind them
-            matrix.blocks[i] *= scale
-        for i in range(MOST_TERMS * self.width):
-            matrix.terms[i] *= root
-        for i in range(self.n_columns * self.width):
-            means[i] *= root
+        covariances, scale = self.covariances, self.scales[e]
+        for array in (covariances.blocks, covariances.diagonals):
+            array[e] *= scale
+        for array in (covariances.terms, self.means.base):
+            array[e] *= sqrt(scale)
         self.scales[e] = 1.0
-
-    cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil:
-        cdef Py_ssize_t k, n = self.vectors.n
-        cdef double largest = 0.0
-        regularized, product = &self.a[0, 0], &self.a[1, 0]
-        memset(regularized, 0, self.width * sizeof(double))
-        memcpy(regularized, row, n * sizeof(double))
-        regularized[slot] = REGULARIZED
-        loops.multiply(&self.inverses.matrices[z], regularized, product, n)
-        product[slot] -= 1.0
-        for k in range(n):
-            # A maximum would pass over NaN.
-            if not fabs(product[k]) <= largest:
-                largest = fabs(product[k])
-        return largest
 
     # For labels, and for Python.
 
@@ -248,7 +226,7 @@ cdef class Posteriors:
         """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
         return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means.base[:, :, :n])
 
-    def posteriors(self, Py_ssize_t n):
+    def moments(self, Py_ssize_t n):
         """Return covariances C (experts, n, n) and means a (experts, columns, n)."""
         scales = self.scales.base[:, None, None]
         covariances = scales * self.covariances.matrices_of(n)
@@ -256,13 +234,32 @@ cdef class Posteriors:
 
     def set_all(self, inverses, covariances, means):
         """Set all inverses (kernels, n, n), covariances C (experts, n, n) and means a."""
-        cdef Py_ssize_t i
         for i in range(self.n_kernels):
             self.inverses.set(i, inverses[i])
         for i in range(self.n_experts):
             self.covariances.set(i, covariances[i])
         self.means.base[:, :, : means.shape[2]] = means
         self.scales.base[:] = 1.0
+        self.before = None
+
+    def grams(self):
+        """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
+        grams = np.array([self.vectors.gram(z) for z in range(self.n_kernels)])
+        grams[:, range(self.vectors.n), range(self.vectors.n)] = REGULARIZED
+        return grams
+
+    def repair(self, Py_ssize_t slot):
+        """Recompute each inverse that is inaccurate in the column of a slot."""
+        n = self.vectors.n
+        column, product = self.a.base[:2]
+        for z in range(self.n_kernels):
+            column[:n], column[n:] = self.vectors.row_of(slot, z), 0.0
+            column[slot] = REGULARIZED
+            loops.multiply(&self.inverses.matrices[z], &self.a[0, 0], &self.a[1, 0], n)
+            product[slot] -= 1.0
+            if not np.abs(product[:n]).max() <= LARGEST_RESIDUAL:  # nor if it is NaN
+                self.inverses.set(z, np.linalg.inv(self.grams()[z]))
+                self.n_rebuilds += 1
 
     @property
     def nbytes(self):
@@ -276,20 +273,20 @@ cdef class Posteriors:
         return {
             "means": self.means.base[:, :, :n].copy(), "scales": self.scales.base.copy(),
             "covariances": self.covariances.state(n), "inverses": self.inverses.state(n),
+            "n_rebuilds": self.n_rebuilds,
         }
 
     def restore(self, state, Py_ssize_t n):
         require(n <= self.budget, "there are more support vectors than the budget allows")
         self.means.base[:, :, :n] = floats(state["means"], (self.n_experts, self.n_columns, n))
         self.scales = floats(state["scales"], (self.n_experts,))
-        in_range = (self.scales.base > 0) & (self.scales.base <= 1)
-        require(in_range.all(), "a scale is out of its range")
         self.covariances.restore(state["covariances"], n)
         self.inverses.restore(state["inverses"], n)
+        self.n_rebuilds = count(state["n_rebuilds"])
 
     def check(self, Py_ssize_t n):
         """Raise ValueError unless each posterior variance is from 0 to the prior one."""
-        inverses, (covariances, _) = self.inverses.matrices_of(n), self.posteriors(n)
+        inverses, (covariances, _) = self.inverses.matrices_of(n), self.moments(n)
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
@@ -302,8 +299,7 @@ cdef inline const double *row_of(Posteriors self, Py_ssize_t e) noexcept nogil:
 
 cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
     """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
-    cdef Py_ssize_t i
-    cdef double y, m, own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
+    cdef double own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
     for i in range(self.n_columns):
         m = self.prior + root * (self.margins[e, i] - self.prior)
         y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
@@ -319,8 +315,7 @@ cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexc
 
 cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
     """Compute c, q and r of the experts that are updated; of the others they are 0."""
-    cdef Py_ssize_t i, k, e, n = self.vectors.n
-    cdef double noise, scale, v
+    n = self.vectors.n
     self.backwards = not self.backwards
     for k in range(self.n_experts):
         e = self.n_experts - 1 - k if self.backwards else k
@@ -348,8 +343,8 @@ cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const cha
 
     The relevance is a^2 / variance once the example is added, in the mean over the experts.
     """
-    cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
-    cdef double own = 0.0, root, scale, value, change, share, factor
+    cdef Py_ssize_t slot = -1, n = self.vectors.n
+    cdef double value, own = 0.0
     inserted = self.vectors.inserted
     scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
     squares = &self.a[self.n_kernels + 2, 0]
@@ -387,10 +382,7 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     With the example added as in `update`, the vectors a and p are column j of Q and Q + C. They
     have the example as their last element, which then takes the place of element j.
     """
-    cdef Py_ssize_t e, i, k, z
-    cdef double scale, root, change, share, removed_p, removed_c
-    cdef double *a
-    cdef double *p = &self.a[self.n_kernels, 0]
+    p = &self.a[self.n_kernels, 0]
     for z in range(self.n_kernels):
         u, a = &self.u[z, 0], &self.a[z, 0]
         u[n] = -1.0

@@ -367,7 +367,7 @@ def test_coefficients_have_a_row_for_each_label(model):
 def test_matrices_of_a_mnemotron_are_possible(name, forge):
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
     posteriors = content["model"]["state"]["hypothesis"]["state"]["posteriors"]["state"]
-    tensor = posteriors[name]["state"]["triangles"]["tensor"]
+    tensor = posteriors[name]["state"]["blocks"]["tensor"]
     refused(content, {**tensors, tensor: forge(tensors[tensor])}, "definite|variance")
 
 

@@ -57,15 +57,13 @@ def test_terms_belong_to_the_matrices():
     assert state["signs"].any()
     triangles = Triangles(len(state["signs"]), 24)
     triangles.restore(state, 17)
-    without = {**state, "terms": np.zeros((0, 17)), "signs": 0 * state["signs"]}
+    without = {**state, "signs": 0 * state["signs"]}
     plain = Triangles(len(state["signs"]), 24)
     plain.restore(without, 17)
     difference = triangles.matrices_of(17) - plain.matrices_of(17)
     expected = np.zeros_like(difference)
-    terms = iter(state["terms"])
-    for i, signs in enumerate(state["signs"]):
-        for sign in signs[signs != 0]:
-            term = next(terms)
+    for i, terms in enumerate(state["terms"]):
+        for sign, term in zip(state["signs"][i], terms, strict=False):
             expected[i] += sign * np.outer(term, term)
     assert difference == pytest.approx(expected, abs=1e-12)
 
@@ -105,8 +103,8 @@ def test_means_are_those_of_the_plain_sum():
     matrices = np.array([-0.1 * matrix_of(9), -0.2 * matrix_of(9, 2)])
     means = np.arange(18.0).reshape(2, 1, 9)
     posteriors.set_all(np.eye(9)[None], matrices, means)
-    assert (posteriors.posteriors(9)[0] == matrices).all()
-    assert (posteriors.posteriors(9)[1] == means).all()
+    assert (posteriors.moments(9)[0] == matrices).all()
+    assert (posteriors.moments(9)[1] == means).all()
     assert posteriors.mean(np.array([0.25, 0.75]), 9) == pytest.approx(
         0.25 * means[0] + 0.75 * means[1]
     )
@@ -123,10 +121,10 @@ def test_no_python_code_runs_while_all_posteriors_are_set():
     finally:
         sys.setprofile(former)
     assert [name for event, name in calls if event == "call"] == []
-    assert posteriors.posteriors(9)[1].all()
+    assert posteriors.moments(9)[1].all()
 
 
-@pytest.mark.parametrize("step", ["rescale", "grams", "set_posteriors"])
+@pytest.mark.parametrize("step", ["rescale", "grams", "set_all"])
 def test_an_interrupt_while_scales_change_leaves_no_half_of_it(step):
     """The change of the prior is applied once, whatever was interrupted."""
     model, other = learned(4), learned(4)
@@ -135,14 +133,17 @@ def test_an_interrupt_while_scales_change_leaves_no_half_of_it(step):
     other._rescale(scales)
 
     class Interrupted:
-        """The experts, or their store, of which one method raises once."""
+        """The experts, their store or their posteriors, of which one method raises once."""
 
         def __init__(self, inner):
-            self.inner = inner
+            vars(self)["inner"] = inner
+
+        def __setattr__(self, name, value):
+            setattr(self.inner, name, value)
 
         def __getattr__(self, name):
-            if name == "store":
-                return Interrupted(self.inner.store)
+            if name in ("store", "posteriors"):
+                return Interrupted(getattr(self.inner, name))
             if name != step:
                 return getattr(self.inner, name)
 
@@ -171,43 +172,30 @@ def forged(state, *keys, value):
 @pytest.mark.parametrize(
     ("keys", "change", "message"),
     [
-        (("posteriors", "scales"), lambda a: 0 * a, "scale"),
-        (("posteriors", "scales"), lambda a: 2 * a, "scale"),
         (("posteriors", "means"), lambda a: a * math.nan, "not finite"),
         (("posteriors", "means"), lambda a: a[:, :, 1:], "shape"),
-        (("posteriors", "inverses", "triangles"), lambda a: -a, "inverse Gram matrix"),
-        (("posteriors", "inverses", "triangles"), lambda a: a[:, 1:], "shape"),
-        (("posteriors", "covariances", "triangles"), lambda a: -a, "covariance"),
-        (("posteriors", "covariances", "triangles"), lambda a: 1e6 * a, "is wrong"),
+        (("posteriors", "inverses", "blocks"), lambda a: -a, "inverse Gram matrix"),
+        (("posteriors", "inverses", "blocks"), lambda a: a[:, 1:], "shape"),
+        (("posteriors", "covariances", "blocks"), lambda a: -a, "covariance"),
+        (("posteriors", "covariances", "blocks"), lambda a: 1e6 * a, "is wrong"),
         (("posteriors", "covariances", "terms"), lambda a: 1e6 * a, "is wrong"),
         (("posteriors", "covariances", "terms"), lambda a: a[:, 1:], "shape"),
-        (("posteriors", "covariances", "signs"), lambda a: 2 * a, "sign"),
-        (("posteriors", "covariances", "signs"), lambda a: a[:, ::-1], "sign"),
-        (("posteriors", "covariances", "signs"), lambda a: np.ones_like(a), "shape"),
         (("posteriors", "covariances", "signs"), lambda a: a[:, 1:], "shape"),
         (("posteriors", "covariances", "signs"), lambda a: a.astype(int), "shape"),
         (("weights",), lambda a: a[1:], "shape"),
         (("weights",), lambda a: a * math.inf, "not finite"),
-        (("rehearsal", "labels"), lambda a: a * [-1, 1, 1, 1, 1], "rounds of a label"),
-        (("rehearsal", "labels"), lambda a: a * [9, 1, 1, 1, 1], "rounds of a label"),
-        (("repeats", "counts"), lambda a: a - 1e9, "negative"),
         (("repeats", "last"), lambda a: 7, "last label"),
         (("repeats", "last"), lambda a: None, "last label"),
         (("repeats", "length"), lambda a: -1, "count"),
-        (("repeats", "length"), lambda a: 0, "last label"),
         (("rehearsal", "labels"), lambda a: a[1:], "shape"),
         (("rehearsal", "labels"), lambda a: a - [0, 0, 0, -1, -1], "exemplars"),
         (("rehearsal", "labels"), lambda a: a - [0, 0, 0, 9, 9], "exemplars"),
-        (("rehearsal", "labels"), lambda a: a * [1, 1, 1, 1, 0], "exemplars"),
-        (("rehearsal", "labels"), lambda a: a * [1, 1, 0, 1, 1], "rounds of a label"),
-        (("rehearsal", "labels"), lambda a: a * [1, 1, 2, 1, 1], "rounds of a label"),
-        (("rehearsal", "labels"), lambda a: a * [1, -1, 1, 1, 1], "rounds of a label"),
         (("rehearsal", "owners"), lambda a: a + 1, "label of a vector"),
         (("rehearsal", "owners"), lambda a: a[1:], "shape"),
-        (("rehearsal", "turn"), lambda a: 4, "turn"),
-        (("rehearsal", "turn"), lambda a: 0.0, "turn"),
+        (("rehearsal", "turn"), lambda a: -1, "count"),
+        (("rehearsal", "turn"), lambda a: 0.0, "count"),
         (("n_mistakes",), lambda a: 10**6, "more mistakes"),
-        (("n_changes",), lambda a: -1, "count"),
+        (("posteriors", "n_rebuilds"), lambda a: -1, "count"),
     ],
 )
 def test_forged_states_are_refused(keys, change, message):
