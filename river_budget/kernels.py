@@ -176,19 +176,17 @@ class RadialKernel(Kernel):
     @property
     def spec(self) -> Spec:  # type: ignore[override]
         # The kernel is not evaluated before gamma is set.
-        gamma = math.nan if self.gamma is None else float(self.gamma)
-        return self.form._replace(gamma=gamma)
+        return self.form._replace(gamma=float(self.gamma or math.nan))
 
     @property
     def learns_scales(self) -> bool:  # type: ignore[override]
         return self.gamma is None
 
     def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
-        if gamma is None:
-            if self.gamma is not None:
-                return self
-            gamma = 1 / max(len(names), 1)
-        return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
+        if gamma is None and self.gamma is not None:
+            return self
+        learned = gamma or 1 / max(len(names), 1)
+        return dataclasses.replace(self, gamma=self.gamma_factor * learned)
 
     def __call__(self, x: Features, z: Features) -> float:
         gamma = self.gamma

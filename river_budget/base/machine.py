@@ -35,9 +35,7 @@ def classifier_of(model: Any) -> Any:
 def innermost_of(model: Any) -> Any:
     """Return the classifier inside of pipelines and wrappers."""
     classifier = classifier_of(model)
-    while hasattr(classifier, "model"):  # a wrapper
-        classifier = classifier_of(classifier.model)
-    return classifier
+    return innermost_of(classifier.model) if hasattr(classifier, "model") else classifier
 
 
 def forget_prediction(model: Any) -> None:
@@ -64,10 +62,7 @@ class Copied(base.Base):
     """An estimator whose trained clones are deep copies, as River copies attribute by attribute."""
 
     def clone(self, new_params: Any = None, include_attributes: bool = False) -> Self:
-        """Return a new model with the same parameters, except the `new_params` by name.
-
-        With `include_attributes`, it has learned the same; then new parameters are refused.
-        """
+        """Return a new model with the same parameters but `new_params`, or one that learned as much."""
         require(not (new_params and include_attributes), "give new_params or include_attributes")
         return copy.deepcopy(self) if include_attributes else super().clone(new_params)
 
@@ -284,8 +279,7 @@ class Machine(OnlineClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        scales = self._feature_scales
-        if scales is not None:
+        if (scales := self._feature_scales) is not None:
             self._f.store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
 
     def novelty_one(self, x: Features) -> float:
