@@ -73,8 +73,8 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
     """Raise ValueError unless there are indices, and each is that of one of n things."""
     if not indices or any(i not in range(n) for i in indices):
-        expected = f"must have at least one {what}, as numbers below {n}"
-        raise ValueError(f"{name} {expected}, got {list(indices)}")
+        expected = f"numbers of {what}s below {n}" if indices else f"at least one {what}"
+        raise ValueError(f"{name} must have {expected}, got {list(indices)}")
 
 
 def _is_real(value: Any) -> bool:

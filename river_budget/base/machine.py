@@ -62,7 +62,7 @@ class Copied(base.Base):
     """An estimator whose trained clones are deep copies, as River copies attribute by attribute."""
 
     def clone(self, new_params: Any = None, include_attributes: bool = False) -> Self:
-        """Return a new model with the same parameters but `new_params`, or one that learned as much."""
+        """Return an untrained model with the same parameters but `new_params`, or a copy of this one."""
         require(not (new_params and include_attributes), "give new_params or include_attributes")
         return copy.deepcopy(self) if include_attributes else super().clone(new_params)
 

@@ -230,7 +230,7 @@ def test_any_river_classifier_runs():
     ("options", "message"),
     [
         ({"task_sequence": []}, "task_sequence must have at least one task"),
-        ({"task_sequence": [0, 2]}, "as numbers below 1, got .0, 2."),
+        ({"task_sequence": [0, 2]}, "numbers of tasks below 1, got .0, 2."),
         ({"n_learn": 0}, "n_learn"),
         ({"n_test": 0}, "n_test"),
         ({"window": 0}, "window"),
