@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 from river_budget._checks import check_count
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
-
-logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -24,19 +21,16 @@ class ModelCache:
 
     Parameters
     ----------
-    learner
-        The learner.
+    learner, max_live
+        The learner, and the largest number of live models.
     read, write
         Functions that return the stored state of a key, or None, and that store it.
-    max_live
-        Largest number of live models.
 
     Attributes
     ----------
     refused
-        For each key whose state cannot be serialized, mostly as it is too large, the reason, which
-        its later events raise. The model is dropped with what it has learned since the last write.
-        Delete the key from here to continue from its stored state.
+        For each key whose state is too large, the error that its later events raise. What the model
+        has learned since the last write is lost. Delete the key to continue from the stored state.
     """
 
     learner: KeyedLearner
@@ -89,7 +83,6 @@ class ModelCache:
         try:
             state = self.learner.serialize(self._live[key])
         except ValueError as error:
-            logger.warning("the model of %r is dropped: %s", key, error)
             self.refused[key] = str(error)
             del self._live[key]
         else:
@@ -107,17 +100,15 @@ def run_local(
 
     Parameters
     ----------
-    events, learner
-        The events, and what learns them.
+    events, learner, max_live
+        The events; see `ModelCache`.
     states
         The states by key: those to continue from, and at the end the new ones.
-    max_live
-        See `ModelCache`.
 
     Raises
     ------
     ValueError
-        If an event is refused; at the end, if a state was too large. The others are stored.
+        If an event is refused, and at the end if a state was too large. The others are stored.
 
     Examples
     --------

@@ -23,8 +23,8 @@ class Event(NamedTuple):
     key
         The key. Equal ones, such as 1 and True, share a model.
     seq
-        Its number, 0 or more, which increases with each event of the key, and stays the same if it
-        is delivered again. A negative one marks a query, which is only predicted.
+        Its number, which increases with each event of the key, and stays the same if it is delivered
+        again. A negative one marks a query, which is only predicted.
     x, y
         Its features, which a late label does not need, and its label, its reward or None.
     arms
@@ -48,12 +48,10 @@ class Prediction(NamedTuple):
     y_pred
         The predicted label; None before the key's first, and if a late label's event is forgotten.
     margin
-        f(x), positive for the positive class; with more than two labels, half the difference
-        between the two largest scores. None for a classifier without `decision_function_one`, and
-        where `y_pred` is not known.
+        f(x), positive for the positive class; with more than two labels, half the difference between
+        the two largest scores. None where there are no scores.
     n_seen, accuracy
-        Number of events of the key, each counted once, and share of correct predictions among
-        those whose label is known; None before the first.
+        Number of events of the key, and share of correct predictions among those whose label is known.
     """
 
     key: Any
@@ -69,16 +67,13 @@ class KeyedModel(Learned):
 
     Attributes
     ----------
-    model
-        The model.
-    last_seq
-        The largest sequence number so far; -1 before the first.
+    model, last_seq
+        The model, and the largest number so far; -1 before the first.
     pending
-        Features and predictions of the events without a label yet, by sequence number.
-    n_seen, n_labelled, n_right
-        Number of events, of those whose label is known, and of correct predictions among these.
-    accuracy
-        As in `Prediction`.
+        Features and predictions of the events without a label yet, by their numbers.
+    n_seen, n_labelled, n_right, accuracy
+        Number of events, of those whose label is known, and number and share of correct predictions
+        among these.
     """
 
     last_seq = Field[int](lambda: -1, lambda seq: -1 if seq == -1 else count(seq))
@@ -93,8 +88,6 @@ class KeyedModel(Learned):
         return self.n_right / self.n_labelled if self.n_labelled else None
 
     def _check_restored(self) -> None:
-        require(self.last_seq <= LARGEST_ID, "its number is wrong")
-        require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
         require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
         for x, _ in self.pending.values():
             require(isinstance(x, dict), "its features are wrong")
@@ -105,7 +98,7 @@ class KeyedLearner:
     """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
-    missing label. So the models are those of a stream that delivers each event once.
+    missing label: the models are those of a stream that delivers each event once.
 
     A `bandit.ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
     label of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision
@@ -114,22 +107,22 @@ class KeyedLearner:
     Parameters
     ----------
     factory
-        Returns the model of a new key: a classifier that `checkpoint.save` can store, a pipeline
+        Returns the model of a new key, which `checkpoint.save` can store: a classifier, a pipeline
         that ends in one, or an `ArmClassifiers` with a seed, so that events that come again after a
-        crash get the same arms. The seed is the same for all keys.
+        crash get the same arms.
     max_state_bytes
         Largest size of the state of a key.
     max_pending
-        Largest number of events of a key that wait for their label. One more drops the oldest. A
-        policy has its own.
+        Largest number of events of a key that wait for their label; the oldest goes. A policy has its
+        own.
     max_jump
-        Largest step from the largest number so far, -1 for a new key, to that of a new event. A
-        larger number is refused, because all later ones would count as seen: raise it for times.
+        Largest step from the largest number so far, -1 for a new key, to that of a new event. After a
+        larger one, all others would count as seen, so it is refused: raise it for times.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or the factory returns no such model that can be stored.
+        If a parameter is out of range, or the factory returns no such model.
 
     Examples
     --------
@@ -143,15 +136,6 @@ class KeyedLearner:
     >>> state, prediction = learner.step(state, rb.keyed.Event("ann", 1, None, y=False))
     >>> prediction.accuracy
     0.0
-
-    >>> chooser = rb.keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
-    >>> event = rb.keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
-    >>> state, choice = chooser.step(None, event)
-    >>> choice.y_pred
-    'small'
-    >>> state, rewarded = chooser.step(state, rb.keyed.Event("ann", 0, y=1))
-    >>> rewarded.accuracy
-    1.0
     """
 
     factory: Callable[[], Any]
@@ -167,9 +151,9 @@ class KeyedLearner:
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
         is_chooser = hasattr(new.model, "decide") and new.model.seed is not None
-        if not is_chooser and not hasattr(classifier_of(new.model), "predict_one"):
-            expected = "a classifier, or ArmClassifiers with a seed"
-            raise ValueError(f"factory must return {expected}, got {self._outline}")
+        is_classifier = hasattr(classifier_of(new.model), "predict_one")
+        expected = "a classifier, or ArmClassifiers with a seed"
+        require(is_classifier or is_chooser, f"factory must return {expected}, got {self._outline}")
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the new state of a key, given the old one or None, and the prediction of an event.
@@ -185,10 +169,11 @@ class KeyedLearner:
         if state is None:
             return KeyedModel(self.factory())
         model, record = checkpoint.restores(state)
-        found = checkpoint.outline(model)
-        if found != self._outline:
-            expected = f"the factory returns a {self._outline}"
-            raise CheckpointError(f"the state is that of a {found}, but {expected}")
+        found, made = checkpoint.outline(model), self._outline
+        if found != made:
+            raise CheckpointError(
+                f"the state is that of a {found}, but the factory returns a {made}"
+            )
         keyed = KeyedModel(model)
         try:
             keyed.restore(record)
@@ -207,9 +192,9 @@ class KeyedLearner:
         return state
 
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
-        """Return the prediction of an event, then update a live model with the event.
+        """Return the prediction of an event, then let a live model learn it.
 
-        Raises ValueError if any part of the event is refused; then the model stays as it was.
+        Raises ValueError, and changes nothing, if any part of the event is refused.
         """
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
@@ -259,8 +244,7 @@ class KeyedLearner:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
         classifier = classifier_of(model)
         if getattr(classifier, "budget", None) is None:
-            smaller = "use a model that has one, or fewer arms and a smaller max_pending"
-            return f"{type(classifier).__name__} has no budget: {smaller}"
+            return "use a model that has a budget, or fewer arms and a smaller max_pending"
         text = 8 + int.from_bytes(state[:8], "little")  # the header, which begins with its length
         room = 0.9 * self.max_state_bytes - text
         fitting = int(classifier.n_support * room / max(1, len(state) - text))

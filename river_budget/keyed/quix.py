@@ -1,7 +1,4 @@
-"""One bounded model for each message key of a Quix Streams application.
-
-It needs quixstreams, which the extra `quix` installs.
-"""
+"""One bounded model for each key of a Quix Streams application; the extra `quix` installs that."""
 
 from __future__ import annotations
 
@@ -39,20 +36,14 @@ def apply(
 
     Each result is a dict: the fields of `Prediction`, or the key and an `error`. A refused message
     changes no model and does not stop the stream. So that this holds for messages that cannot be
-    decoded, give the topic `key_deserializer="bytes"` and `value_deserializer="bytes"`. A model
-    whose state grows too large is dropped, as `ModelCache` says, and its messages are answered with
-    errors until the partition moves or the application restarts. Each commit writes changed models.
+    decoded, give the topic `key_deserializer="bytes"` and `value_deserializer="bytes"`. Keys whose
+    states are too large, as `ModelCache` says, get errors until the partition moves or the
+    application restarts. Each commit writes changed models.
 
     Parameters
     ----------
-    sdf, learner
-        The stream, of which the key of a message selects its model, and what learns it.
-    max_live
-        Largest number of live models for each partition.
-
-    Returns
-    -------
-    The stream of results.
+    sdf, learner, max_live
+        The stream, and for each of its partitions the parameters of a `ModelCache`.
     """
     models = _Models(sdf, learner, max_live)
     # `StreamingDataFrame.sink` does this, and then passes every message to the sink.
@@ -109,7 +100,7 @@ class _Models(BaseSink):
     - A commit, also that before a revocation or the end, flushes the sinks, then writes the stores'
       transactions, then commits the offsets. If it fails, live models know events that come again.
     - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state that a function with
-      `stateful=True` gets for a message with that key. It is taken for the key of the event.
+      `stateful=True` gets for a message with that key.
     - A partition of the store, and so its models, is one object from assignment to revocation.
     - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps
       the checkpoint that it began with, it cannot write to the next one.
