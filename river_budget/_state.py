@@ -1,9 +1,9 @@
 """Declared state: what a class learns, as plain values and arrays, and its validation.
 
 A `Learned` class declares what it learns as class attributes, each of which is a `Field`. Instances
-have plain attributes. A `state` is a dict of None, booleans, numbers, strings, tuples, kernels,
-arrays, other objects and nested dicts. It may come from an untrusted file, so each field validates
-its value when it is restored, and `_check_restored` what values say of each other.
+have plain attributes. A `state` is a dict of plain values, arrays, kernels, other objects and nested
+dicts. It may come from an untrusted file, so each field validates its value when it is restored, and
+`_check_restored` what values say of each other.
 """
 
 from __future__ import annotations
@@ -25,14 +25,10 @@ from river_budget._arrays import Floats, padded
 State = dict[str, Any]
 T = TypeVar("T")
 
-# No sum of products of such numbers overflows.
-LARGEST_NUMBER = 1e150
-# Of such sums, which are not multiplied any more.
-LARGEST_SUM = 1e305
-
+LARGEST_NUMBER = 1e150  # No sum of products of such numbers overflows.
+LARGEST_SUM = 1e305  # Of such sums, which are not multiplied any more.
 LARGEST_COUNT = 2**62
-# Of an event or a ticket: the next number must be a count.
-LARGEST_ID = LARGEST_COUNT - 2
+LARGEST_ID = LARGEST_COUNT - 2  # Of an event or a ticket: the next number must be a count.
 
 # What rounding may add to an element of a matrix, as a share of the largest one.
 ROUNDING = 1e-6
@@ -51,13 +47,9 @@ def floats(
     dtype: Any = np.float64,
 ) -> NDArray[Any]:
     """Return a copy of an array of finite numbers of a given shape; None allows any length."""
-    is_valid = (
-        isinstance(value, np.ndarray)
-        and value.dtype == dtype
-        and value.ndim == len(shape)
-        and all(n in (None, length) for n, length in zip(shape, value.shape, strict=True))
-    )
-    require(is_valid, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
+    fits = isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == len(shape)
+    fits = fits and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
+    require(fits, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
     bounded = float(np.abs(value).max(initial=0)) <= largest
     require(bounded, "an array has a value that is not finite or too large")
     return value.copy()
@@ -110,12 +102,9 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
     elif hasattr(held, "restore"):
         held.restore(value, *given)
     elif hasattr(held, "items"):
-        if not isinstance(value, dict):
-            raise ValueError(f"{value!r:.100} is not a dict")
-        # It is filled, so that it keeps its type. That of an encoder may have columns.
-        held.clear()
-        for key, item in value.items():
-            held[key] = item
+        require(isinstance(value, dict), f"{name} is not a dict")
+        held.clear()  # It is filled, so that it keeps its type.
+        held.update(value)
     else:
         setattr(owner, name, value)
 

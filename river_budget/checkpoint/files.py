@@ -117,10 +117,8 @@ class Checkpointer:
     path
         The newest checkpoint, or a symbolic link to it. Older ones are beside it, with `.1`, `.2`,
         ... after the name.
-    every
-        Number of examples from one checkpoint to the next.
-    keep
-        Number of checkpoints to keep, the newest included.
+    every, keep
+        Number of examples from one checkpoint to the next, and of checkpoints that are kept.
 
     Raises
     ------

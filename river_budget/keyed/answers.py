@@ -19,9 +19,6 @@ from river_budget.kernels import RBF, Kernel
 from river_budget.kernels.base import LARGEST
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 
-# Errors of River's transformers for features that they cannot take.
-REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
-
 # A model with this kernel, which learns no scales, takes no unknown values.
 KNOWN = RBF(gamma=1.0)
 
@@ -54,7 +51,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         else:
             predict(inner, x)
         return None, classifier.predict_one(x)
-    except REFUSALS as error:
+    except (TypeError, LookupError, AttributeError, ArithmeticError) as error:  # of transformers
         raise ValueError(f"the model cannot take these features: {error!r}") from None
 
 

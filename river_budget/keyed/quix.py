@@ -10,6 +10,7 @@ from quixstreams.dataframe import StreamingDataFrame
 from quixstreams.sinks import BaseSink
 from quixstreams.utils import json
 
+from river_budget._state import require
 from river_budget.keyed.cache import ModelCache
 from river_budget.keyed.learner import Event, KeyedLearner, Prediction
 
@@ -51,8 +52,7 @@ def apply(
 
     def advance(value: Any, key: Any, timestamp: Any, headers: Any, state: Any) -> dict[str, Any]:
         try:
-            if key is None:
-                raise ValueError("the message has no key")
+            require(key is not None, "the message has no key")
             return models.advance(_event_of(value, key))._asdict()
         except BROKEN as error:
             name = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
@@ -66,10 +66,9 @@ def _event_of(value: Any, key: Any) -> Event:
         key = key.decode()
     if isinstance(value, bytes):
         value = json.loads(value)
-    if not isinstance(value, dict):
-        raise ValueError(f"the message is {value!r}: expected an object with seq, x and y")
-    seq: Any = value.get("seq")  # The learner refuses what is no number.
-    return Event(key, seq, value.get("x"), value.get("y"), value.get("arms"))
+    is_object = isinstance(value, dict)
+    require(is_object, f"the message is {value!r}: expected an object with seq, x and y")
+    return Event(key, *map(value.get, ("seq", "x", "y", "arms")))
 
 
 class _Partition(ModelCache):
