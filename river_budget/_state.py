@@ -8,6 +8,7 @@ dicts. It may come from an untrusted file, so each field validates its value whe
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import operator
@@ -109,6 +110,7 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
         setattr(owner, name, value)
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
@@ -118,20 +120,15 @@ class Field(Generic[T]):
     of the owner that `given` names. `key` is the name in the state.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], T] | None = None,
-        check: Callable[[Any], T] | None = None,
-        *,
-        given: Sequence[str] = (),
-        key: str = "",
-        doc: str = "",
-    ) -> None:
-        self.make = make
-        self.check = check
-        self.given = given
-        self.key = key
-        self.__doc__ = doc and textwrap.fill(doc, 92)
+    make: Callable[[], T] | None = None
+    check: Callable[[Any], T] | None = None
+    _: dataclasses.KW_ONLY
+    given: Sequence[str] = ()
+    key: str = ""
+    doc: str = ""
+
+    def __post_init__(self) -> None:
+        self.__doc__ = self.doc and textwrap.fill(self.doc, 92)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
