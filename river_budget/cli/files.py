@@ -156,7 +156,7 @@ class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
     A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
-    first cells are texts; `has_texts` says so of each column.
+    first cells are texts; `has_texts` says so of each column, and `no_labels` why no row can have a label.
     """
 
     def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
@@ -175,7 +175,9 @@ class Reader:
             require(n == 1, f"the header has the column {name!r} twice")
         absent = self._absent([*(columns.features or ()), *columns.others])
         require(not absent, absent)
-        self._no_labels = "" if columns.target is None else self._absent([columns.target])
+        self.no_labels = self._absent([columns.target]) if columns.target else ""
+        if columns.target is None and parse is not _libsvm:
+            self.no_labels = "no --target names the label"
         self.has_texts: dict[str, bool] | None = None
         rows = [*self._read(Lines(first))]
         cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
@@ -191,18 +193,12 @@ class Reader:
             found += f", target{name} with {counted(len(labels), 'value')} so far"
         self._found = found if kinds else ""
 
-    def require_labels(self) -> None:
-        """Raise ValueError if no row can have a label."""
-        has_name = self._parse is _libsvm or self._columns.target is not None
-        require(has_name, "give --target, the name of the label")
-        require(not self._no_labels, self._no_labels)
-
     def rows(self, lines: Lines) -> Iterator[Row]:
         """Return the rows of all lines, which are read one by one, and say what is taken as what."""
         if self._found:
             notes.info(self._found)
-        if self._no_labels:
-            notes.info(f"{self._no_labels}: no line has a label")
+        if self.no_labels:
+            notes.info(f"{self.no_labels}: no line has a label")
         return self._read(lines)
 
     def _absent(self, names: Iterable[str]) -> str:

@@ -15,8 +15,7 @@ import typer
 
 from river_budget import checkpoint, kernels
 from river_budget._state import require
-from river_budget.base import OnlineClassifier, classifier_of
-from river_budget.calibration import ClassifierWrapper
+from river_budget.base import OnlineClassifier
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, app, counted, notes
 from river_budget.cli.runs import Counts, Run
@@ -77,8 +76,8 @@ class Learn(Learning):
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            if columns.target is None or not record:
-                reader.require_labels()
+            has_labels = not reader.no_labels or (columns.target and record)
+            require(has_labels, reader.no_labels)
             self._lines = _going_on(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
@@ -123,8 +122,6 @@ class Predict(Run):
 
     def run(self) -> None:
         self._model, record = _restored(self.model_file)
-        if not isinstance(classifier_of(self._model), OnlineClassifier | ClassifierWrapper):
-            raise CommandError(f"{self.model_file} holds no classifier of river_budget")
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.through(reader.rows(lines))

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget import evaluate, kernels, theory
+from river_budget._state import require
 from river_budget.base import Labels
 from river_budget.catalog import ALGORITHMS
 from river_budget.cli import files, options
@@ -229,11 +230,10 @@ def _streams(
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
     labels = Labels(1000, "is it an id?")  # The models take no more by default.
     with files.opened(name, columns) as (reader, lines):
-        reader.require_labels()
+        require(not reader.no_labels, reader.no_labels)
         for row in reader.rows(lines):
             try:
-                if row.error or row.label is None:
-                    raise ValueError(row.error or "no label")
+                require(not row.error and row.label is not None, row.error or "no label")
                 check_given(row.x)
                 labels.add(row.label)
             except ValueError as error:

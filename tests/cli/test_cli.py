@@ -117,7 +117,7 @@ def test_a_stream_may_have_any_name(run, tmp_path):
     assert (code, "60 examples" in out) == (0, True)
     code, out, err = run("compare", path)
     assert (code, out) == (2, "")
-    assert err == f"river-budget: {path}: give --target, the name of the label\n"
+    assert err == f"river-budget: {path}: no --target names the label\n"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_a_line_without_a_label_is_not_learned(run, stdin):
         ('{"a":[1]}\n', ["--target", "y"], "line 1: feature 'a' has the value [1]"),
         ('{"a":1' + 400 * "0" + "}", ["--target", "y"], "feature 'a' has the value 1000"),
         ('{"a":1}\n' + 100_000 * "[", ["--target", "y"], "line 2: not JSON"),
-        ('{"a":1}\n', [], "give --target"),
+        ('{"a":1}\n', [], "no --target names the label"),
         ("", ["--model", "forgetron,projectron"], "no algorithm is called"),
         ("", ["absent.csv", "--target", "y"], "absent.csv"),
     ],

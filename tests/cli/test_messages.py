@@ -36,7 +36,7 @@ def test_csv_without_a_target(run, stdin, text):
     stdin(text)
     code, _, err = run("learn", *STOPTRON)
     assert code == 2
-    assert err == "river-budget: standard input: give --target, the name of the label\n"
+    assert err == "river-budget: standard input: no --target names the label\n"
 
 
 @pytest.mark.parametrize("text", ["0 a:1\n", "+1 1:0.5 7:2\n", "-1\n", "spam a:1\n", "", "\n"])
