@@ -236,6 +236,7 @@ class Reader:
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
+            require(not isinstance(label, list | dict), f"the label is {label!r}: expected a class")
             return Row(n, x, _known(_class(label) if self._is_csv else label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))

@@ -16,7 +16,6 @@ import typer
 
 from river_budget import evaluate, kernels, theory
 from river_budget._state import require
-from river_budget.base import Labels
 from river_budget.catalog import ALGORITHMS
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
@@ -228,14 +227,10 @@ def _streams(
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
-    labels = Labels(1000, "is it an id?")  # The models take no more by default.
     with files.opened(name, columns) as (reader, lines):
         require(not reader.no_labels, reader.no_labels)
         for row in reader.rows(lines):
-            try:
-                require(not row.error and row.label is not None, row.error or "no label")
-                check_given(row.x)
-                labels.add(row.label)
-            except ValueError as error:
-                raise ValueError(f"line {row.line}: {error}") from None
+            error = "no label" if row.label is None else ""
+            require(not (row.error or error), f"line {row.line}: {row.error or error}")
+            check_given(row.x)
             yield row.x, row.label

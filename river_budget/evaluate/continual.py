@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from river.base import Classifier
 
-from river_budget._checks import check_count, check_indices, check_not_negative
+from river_budget._checks import check_count, check_indices
+from river_budget._state import require
 from river_budget.base import innermost_of, memory_of
 from river_budget.evaluate.comparison import text_table
 
@@ -43,7 +44,8 @@ class ContinualRun:
         Whether the prediction for each example, before learning it, was wrong (examples,).
     drifts, recovery_times
         The indices of the examples at which the task changed, and how many examples the model took to
-        recover from that; 0 if it did no harm, None if the next drift came first.
+        recover from that: until the error of 100 examples exceeded that of the 100 before it by at most
+        0.05. 0 if it did no harm, None if the next drift came first.
     support_sizes
         Number of support vectors after each example (examples,); empty for models that have none.
     memory_bytes, microseconds_per_example
@@ -176,8 +178,6 @@ def lifelong(
     task_sequence: Sequence[int] | None = None,
     n_learn: int = 1000,
     n_test: int = 500,
-    window: int = 100,
-    tolerance: float = 0.05,
 ) -> ContinualRun:
     """Train a model on a sequence of tasks, and test it on all of them after each step.
 
@@ -194,9 +194,6 @@ def lifelong(
         Number of examples in a step; each is predicted, then learned.
     n_test
         Number of test examples for each task.
-    window, tolerance
-        A model has recovered from a drift where the error of a window of examples exceeds that of the
-        window right before the drift by at most the tolerance, a share.
 
     Raises
     ------
@@ -218,9 +215,8 @@ def lifelong(
     (0.508, (5, 39))
     """
     sequence = tuple(range(len(tasks)) if task_sequence is None else task_sequence)
-    for name, number in [("n_learn", n_learn), ("n_test", n_test), ("window", window)]:
-        check_count(name, number)
-    check_not_negative("tolerance", tolerance)
+    check_count("n_learn", n_learn)
+    check_count("n_test", n_test)
     check_indices("task_sequence", sequence, len(tasks), "task")
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
@@ -247,14 +243,16 @@ def lifelong(
         class_first_steps=tuple(map(first_steps.get, classes)),
         wrong=np.array(wrong),
         drifts=tuple(drifts),
-        recovery_times=tuple(recovery_time(wrong[:b], a, window, tolerance) for a, b in spans),
+        recovery_times=tuple(recovery_time(wrong[:b], a) for a, b in spans),
         support_sizes=np.array([n for _, n in steps if n is not None], dtype=np.int64),
         memory_bytes=memory_of(learner),
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
 
 
-def recovery_time(wrong: Sequence[bool], drift: int, window: int, tolerance: float) -> int | None:
+def recovery_time(
+    wrong: Sequence[bool], drift: int, window: int = 100, tolerance: float = 0.05
+) -> int | None:
     """Return how many examples a model needs to recover from a drift, or None if it does not."""
     before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
     if len(after) < window:
@@ -266,9 +264,8 @@ def recovery_time(wrong: Sequence[bool], drift: int, window: int, tolerance: flo
 
 def _take(stream: Any, n: int, task: int) -> list[Any]:
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
-    if lacking := n - len(examples):
-        error = f"the stream of task {task} is too short: {lacking} more examples are needed"
-        raise ValueError(error)
+    lacking = f"{n - len(examples)} more examples are needed"
+    require(len(examples) == n, f"the stream of task {task} is too short: {lacking}")
     return examples
 
 

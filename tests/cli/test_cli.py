@@ -127,7 +127,7 @@ def test_a_stream_may_have_any_name(run, tmp_path):
         ("u,y\n1,a\n2,nan\n3,c\n", "line 3: no label"),
         (
             "u,y\n" + "".join(f"1,{t}\n" for t in range(1200)),
-            "line 1002: the label 1000 is one class too many, at most 1000 are allowed",
+            "the label 1000 is one class too many, at most 1000 are allowed",
         ),
         ("u,y\n1,1\nred,1\n", "line 3: 'red' in column 'u' is not a number"),
         ("u,y\n1,1\ninf,1\n", "feature 'u' has the value inf"),

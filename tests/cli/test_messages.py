@@ -53,8 +53,8 @@ def test_libsvm_needs_no_target(run, stdin, text):
         (["compare", "absent.libsvm"], "absent.libsvm: "),
         (["learn", "--target", "y"], "standard input: line 2: "),
         (["keyed"], "standard input: no column 'key'"),
-        (["compare", "{inf}"], "{inf}: line 1: "),
-        (["certify", "{inf}"], "{inf}: line 1: "),
+        (["compare", "{inf}"], "{inf}: feature 'a'"),
+        (["certify", "{inf}"], "{inf}: feature 'a'"),
     ],
 )
 def test_what_goes_wrong_at_work_is_no_wrong_option(run, stdin, tmp_path, arguments, message):
