@@ -27,6 +27,8 @@ def _character(text: str | None) -> str | None:
 
 STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it"
 Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}.")]
+TASKS = "rotating-gaussians, checkerboards, class-incremental, or streams with commas"
+Tasks = Annotated[str, typer.Argument(metavar="TASKS", help=f"One of {TASKS}.")]
 File = Annotated[str, typer.Argument(help="csv, libsvm, JSON lines, parquet, gzip; - is stdin.")]
 Delimiter = Annotated[str | None, typer.Option(callback=_character, help="Separator of csv.")]
 Features = Annotated[str | None, typer.Option(callback=_names, help="Columns to learn.")]

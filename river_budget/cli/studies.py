@@ -57,8 +57,34 @@ class Study(Command):
         for path in filter(None, (self.json_file, self.plot_file)):
             path.touch()
 
-    def kernel(self, published: float | None) -> Any:
-        return kernels.RBF(published if self.gamma is None else self.gamma)
+    def streams(
+        self, limit: int | None, are_tasks: bool = False
+    ) -> tuple[list[list[Example]], Any]:
+        """Return the first examples of a stream or a file, or of tasks, and the published kernel."""
+        from river import datasets  # slow to import, as `synth` is, and many commands need neither
+
+        from river_budget import synth
+
+        seed = self.seed
+        known: dict[str, tuple[Sequence[Iterable[Example]], float | None]] = {
+            "gaussians": ([synth.TwoGaussians(seed=seed)], 1.0),
+            "checkerboard": ([synth.NoisyCheckerboard(seed=seed)], 60.0),
+            "bananas": ([datasets.Bananas()], None),
+            "phishing": ([datasets.Phishing()], None),
+        }
+        if are_tasks:
+            angles = [i * math.pi / 4 for i in range(4)]
+            turned = [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles]
+            board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
+            known |= {
+                "rotating-gaussians": (turned, 1.0),
+                "checkerboards": ([board(start=offset) for offset in (0.0, 0.5, 1.0)], 5.0),
+                "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
+            }
+        names = self.stream.split(",") if are_tasks else [self.stream]
+        found = [known.get(name) or ([_labelled(name, self.columns)], None) for name in names]
+        tasks = [[*itertools.islice(stream, limit)] for part, _ in found for stream in part]
+        return tasks, kernels.RBF(found[0][1] if self.gamma is None else self.gamma)
 
     def report(
         self, what: str, kernel: Any, table: str, figures: Any, draw: str, results: Any
@@ -92,8 +118,8 @@ class Compare(Study):
     limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None
 
     def run(self) -> None:
-        (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
-        kernel, n_orders = self.kernel(published), self.permutations
+        (rows,), kernel = self.streams(self.limit)
+        n_orders = self.permutations
         chosen = {
             name: algorithm.build(kernel, budget=self.budget, seed=self.seed)
             for name, algorithm in options.algorithms(self.models).items()
@@ -119,10 +145,9 @@ class Certify(Study):
     limit: Annotated[int, typer.Option(min=1, help="Number of examples.")] = 2000
 
     def run(self) -> None:
-        (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
-        if published is None:
+        (rows,), kernel = self.streams(self.limit)
+        if kernel.gamma is None:
             rows = _scaled(rows)
-        kernel = self.kernel(published)
         if rows:
             kernel = kernel.resolve(rows[0][0])
         norm_bound = bounds.forgetron_norm(self.budget)
@@ -164,23 +189,15 @@ class Lifelong(Study):
     recover from a drift, and the model size.
     """
 
-    stream: Annotated[
-        str,
-        typer.Argument(
-            metavar="TASKS",
-            help="rotating-gaussians, checkerboards or class-incremental, or, separated by commas, "
-            f"{options.STREAMS}.",
-        ),
-    ] = "rotating-gaussians"
+    stream: options.Tasks = "rotating-gaussians"
     models: options.Models = None
     cycles: Annotated[int, typer.Option(min=1, help="How often all tasks are learned.")] = 2
     learn: Annotated[int, typer.Option(min=1, help="New examples each time.")] = 1000
     test: Annotated[int, typer.Option(min=1, help="Test examples of each task.")] = 500
 
     def run(self) -> None:
-        limit = self.test + self.cycles * self.learn
-        tasks, published = _streams(self.stream, self.columns, self.seed, limit, are_tasks=True)
-        kernel, sequence = self.kernel(published), self.cycles * [*range(len(tasks))]
+        tasks, kernel = self.streams(self.test + self.cycles * self.learn, are_tasks=True)
+        sequence = self.cycles * [*range(len(tasks))]
         runs, chosen = {}, options.algorithms(self.models)
         with progress(len(chosen)) as advance:
             for name, algorithm in chosen.items():
@@ -197,40 +214,11 @@ class Lifelong(Study):
         self.report(what, kernel, text_table(table), figures, "plot_continual_runs", runs)
 
 
-def _streams(
-    name: str, columns: files.Columns, seed: int, limit: int | None, are_tasks: bool = False
-) -> tuple[list[list[Example]], float | None]:
-    """Return the first examples of a stream or a file, or of tasks, and the published kernel width."""
-    from river import datasets  # slow to import, as `synth` is, and many commands need neither
-
-    from river_budget import synth
-
-    streams: dict[str, tuple[Sequence[Iterable[Example]], float | None]] = {
-        "gaussians": ([synth.TwoGaussians(seed=seed)], 1.0),
-        "checkerboard": ([synth.NoisyCheckerboard(seed=seed)], 60.0),
-        "bananas": ([datasets.Bananas()], None),
-        "phishing": ([datasets.Phishing()], None),
-    }
-    if are_tasks:
-        angles = [i * math.pi / 4 for i in range(4)]
-        turned = [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles]
-        board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
-        streams |= {
-            "rotating-gaussians": (turned, 1.0),
-            "checkerboards": ([board(start=offset) for offset in (0.0, 0.5, 1.0)], 5.0),
-            "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
-        }
-    names = name.split(",") if are_tasks else [name]
-    found = [streams.get(name) or ([_labelled(name, columns)], None) for name in names]
-    tasks = [[*itertools.islice(stream, limit)] for part, _ in found for stream in part]
-    return tasks, found[0][1]
-
-
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
     with files.opened(name, columns) as (reader, lines):
         require(not reader.no_labels, reader.no_labels)
         for row in reader.rows(lines):
-            error = "no label" if row.label is None else ""
-            require(not (row.error or error), f"line {row.line}: {row.error or error}")
+            require(not row.error, f"line {row.line}: {row.error}")
+            require(row.label is not None, f"line {row.line}: no label")
             check_given(row.x)
             yield row.x, row.label
