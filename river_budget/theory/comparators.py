@@ -79,10 +79,13 @@ class Comparator:
         values, n = np.asarray(coefficients, np.float64), len(vectors)
         if values.ndim == 1:
             values = np.stack((-values, values), axis=1)
-        is_matrix = values.ndim == 2 and len(values) == n and values.shape[1] > 1
-        require(is_matrix, f"got {n} vectors, but coefficients of shape {np.shape(coefficients)}")
+        fits = values.ndim == 2 and len(values) == n and values.size >= n
+        require(fits, f"got {n} vectors, but coefficients of shape {np.shape(coefficients)}")
         require(np.isfinite(values).all(), "coefficients must be finite")
-        self._store = _store_of(kernel, vectors)
+        self._store = Store([kernel], "float64")
+        for vector in vectors:
+            self._store.evaluate(vector)
+            self._store.put(self._store.n)
         self.kernel: Kernel = self._store.kernels[0]
         self.vectors, self.coefficients = [dict(vector) for vector in vectors], values
         self.classes = list(classes)
@@ -102,7 +105,11 @@ class Comparator:
 
     def scores(self, examples: Sequence[Features]) -> Floats:
         """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
-        return _rows(self._store, examples) @ self.coefficients
+        rows = np.empty((len(examples), self._store.n))
+        for i, x in enumerate(examples):
+            self._store.evaluate(x)
+            rows[i] = self._store.row()
+        return rows @ self.coefficients
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,). A label without a column scores 0.
@@ -116,10 +123,6 @@ class Comparator:
         scores = self.scores([x for x, _ in examples])
         scores = widened(scores, max(scores.shape[1], len(labels.names)))
         return _hinge(scores, columns)[0]
-
-    def hinge_loss(self, stream: Iterable[tuple[Features, Any]]) -> float:
-        """Return the cumulative hinge loss on a stream."""
-        return math.fsum(self.hinge_losses(stream))
 
 
 class Span:
@@ -148,7 +151,7 @@ class Span:
     >>> stream = list(synth.TwoGaussians(500, flip=0.0, seed=1))
     >>> span = comparators.Span(rb.RBF(gamma=1.0), stream)
     >>> g = span.best(lambda norm, loss: bounds.perceptron(norm, loss).mistakes)
-    >>> round(g.norm, 1), round(g.hinge_loss(stream))
+    >>> round(g.norm, 1), round(g.hinge_losses(stream).sum())
     (5.1, 14)
     """
 
@@ -158,14 +161,14 @@ class Span:
         self._columns = labels.columns([y for _, y in stream])
         self._classes, self._n_labels = list(labels.column), len(labels.names)
         chosen = np.random.default_rng(SEED).permutation(len(stream))[:N_VECTORS]
-        self._kernel = kernel
-        self._vectors = [stream[i][0] for i in sorted(chosen)]
-        store = _store_of(kernel, self._vectors)
-        eigenvalues, eigenvectors = np.linalg.eigh(store.gram())
+        vectors = [stream[i][0] for i in sorted(chosen)]
+        # Its scores are kernel rows.
+        self._rows = Comparator(kernel, vectors, np.eye(len(vectors)))
+        eigenvalues, eigenvectors = np.linalg.eigh(self._rows.scores(vectors))
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         # An orthonormal basis (vectors, dimensions), and the examples in it (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
-        self._examples = _rows(store, [x for x, _ in stream]) @ self._basis
+        self._examples = self._rows.scores([x for x, _ in stream]) @ self._basis
         # Models with the same kernel share the minimizers.
         self._minimum = functools.cache(self._minimize)
 
@@ -182,7 +185,8 @@ class Span:
         w, *_ = self._minimum(at)
         if bound(0.0, float(len(self._examples))) <= value(at):
             w = np.zeros_like(w)
-        return Comparator(self._kernel, self._vectors, self._basis @ w, self._classes)
+        rows = self._rows
+        return Comparator(rows.kernel, rows.vectors, self._basis @ w, self._classes)
 
     def _minimize(self, power: float) -> tuple[Floats, float, float]:
         """Return the minimizer for `C = 2^power` (dimensions, labels), its norm and its loss."""
@@ -216,20 +220,3 @@ def _hinge(scores: Floats, columns: Ints) -> tuple[Floats, Floats]:
     slopes = 0.5 * is_largest / is_largest.sum(axis=1, keepdims=True)
     slopes[rows, columns] -= 0.5
     return largest[:, 0], slopes
-
-
-def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
-    """Return a store of vectors; raise ValueError if one of them is invalid under the kernel."""
-    store = Store([kernel], "float64")
-    for vector in vectors:
-        store.evaluate(vector)
-        store.put(store.n)
-    return store
-
-
-def _rows(store: Store, examples: Sequence[Features]) -> Floats:
-    rows = np.empty((len(examples), store.n))
-    for i, x in enumerate(examples):
-        store.evaluate(x)
-        rows[i] = store.row()
-    return rows

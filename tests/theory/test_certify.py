@@ -70,7 +70,7 @@ def test_each_point_is_the_bound_of_the_model_at_that_time(make, make_stream, co
         certificate.examples, certificate.mistakes, certificate.bounds, strict=True
     ):
         model = trained(make(KERNEL), stream[:n])
-        guarantees = model.guarantees(g.norm, g.hinge_loss(stream[:n]))
+        guarantees = model.guarantees(g.norm, g.hinge_losses(stream[:n]).sum())
         assert mistakes == model.n_mistakes
         assert bound == pytest.approx(min(guarantee.mistakes for guarantee in guarantees))
 
@@ -105,7 +105,7 @@ def test_the_model_is_cloned_and_spans_are_shared(stream):
 def test_the_hypothesis_of_a_model_as_comparator_of_another_order_of_labels():
     stream = hard_multiclass_stream(seed=1)
     comparator = Comparator.of(trained(rb.KernelPerceptron(KERNEL), stream))
-    loss = comparator.hinge_loss(stream)
+    loss = comparator.hinge_losses(stream).sum()
     for order in stream, stream[::-1]:
         certificate = certify(rb.KernelPerceptron(KERNEL), order, comparator)
         assert certificate.guarantees[0].loss == pytest.approx(loss)

@@ -108,7 +108,7 @@ def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
     models = [
         rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget, seed=seed) for seed in range(8)
     ]
-    (guarantee,) = models[0].guarantees(comparator.norm, comparator.hinge_loss(stream))
+    (guarantee,) = models[0].guarantees(comparator.norm, comparator.hinge_losses(stream).sum())
     mean = np.mean([trained(model, stream).n_mistakes for model in models])
     assert 0.5 * guarantee.mistakes < mean <= guarantee.mistakes
 
@@ -118,7 +118,7 @@ def test_the_ahpatron_against_the_largest_norm(n_labels):
     budget, norm = 500, 3.0
     stream, comparator = noisy_axes(norm, n_labels)
     model = trained(rb.Ahpatron(rb.Linear(), budget, norm_bound=norm), stream)
-    theorem, run = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
+    theorem, run = model.guarantees(comparator.norm, comparator.hinge_losses(stream).sum())
     assert theorem.failed == []
     assert 0.2 * theorem.mistakes < model.n_mistakes <= run.mistakes <= theorem.mistakes
 
@@ -133,7 +133,7 @@ def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detect
     rng = random.Random(1)
     draw = lambda: rng.randrange(max(1, model.n_support)) / budget  # noqa: E731
     monkeypatch.setattr(model, "_random", draw)
-    (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
+    (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_losses(stream).sum())
     assert trained(model, stream).n_mistakes > guarantee.mistakes
 
 
@@ -177,7 +177,7 @@ def test_against_a_comparator_that_moves_among_labels(make):
     model = make()
     for stream, _ in parts:
         trained(model, stream)
-    loss = sum(comparator.hinge_loss(stream) for stream, comparator in parts)
+    loss = sum(comparator.hinge_losses(stream).sum() for stream, comparator in parts)
     # In each move, two scores change by 2 on each of the three axes.
     moved = n_moves * 2 * math.sqrt(3)
     (guarantee,) = model.guarantees(norm, loss, moved)

@@ -115,7 +115,7 @@ def violated_theorems(model, stream, seed=0):
     """Return the theorems whose bounds a trained model exceeds on its stream."""
     violated = []
     for comparator in comparators(model, stream, seed):
-        loss = comparator.hinge_loss(stream)
+        loss = comparator.hinge_losses(stream).sum()
         violated += [
             guarantee.theorem
             for guarantee in model.guarantees(comparator.norm, loss)
