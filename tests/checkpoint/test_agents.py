@@ -67,17 +67,17 @@ def test_forged_states(make):
 
 
 FORGED_POLICIES = [
-    (("state", "models", "dict", 0, 0), 7, "an arm has no model"),
+    (("state", "models", "dict", 0, 0), 7, "the rewards of 1 are wrong"),
     (("parameters", "max_arms"), 1, "too many arms"),
-    (("state", "rewards", "dict", 0, 1, "state", "_mean"), 1.5, "wrong rewards"),
-    (("state", "rewards", "dict", 0, 1, "state", "n"), 1.5, "wrong rewards"),
-    (("state", "rewards", "dict", 0, 1), 0.5, "wrong rewards"),
-    (("state", "rewards", "dict", 0, 1), UNIT_NORM, "wrong rewards"),
+    (("state", "rewards", "dict", 0, 1, "state", "_mean"), 1.5, "the rewards of 1 are wrong"),
+    (("state", "rewards", "dict", 0, 1, "state", "n"), 1.5, "the rewards of 1 are wrong"),
+    (("state", "rewards", "dict", 0, 1), 0.5, "the rewards of 1 are wrong"),
+    (("state", "rewards", "dict", 0, 1), UNIT_NORM, "the rewards of 1 are wrong"),
     (("state", "next_id"), 0, "the tickets are wrong"),
     (("parameters", "max_pending"), 1, "the tickets are wrong"),
     (("state", "pending", "dict", 0, 0), 10**6, "the tickets are wrong"),
-    (("state", "pending", "dict", 0, 1, "tuple", 0), [1], "unhashable"),
-    (("state", "pending", "dict", 0, 1, "tuple", 1), [1], "is not a dict"),
+    (("state", "pending", "dict", 0, 1, "tuple", 0), [1], "a ticket is wrong"),
+    (("state", "pending", "dict", 0, 1, "tuple", 1), [1], "a ticket is wrong"),
     (("parameters", "model"), UNIT_NORM, "model must be a classifier"),
 ]
 
