@@ -23,20 +23,13 @@ def state_of(vectors: Sequence[Vector]) -> State:
     """Return vectors as plain values and arrays."""
     places: dict[Any, int] = {}
     of_values = [places.setdefault(name, len(places)) for own, *_ in vectors for name in own]
-    arrays: dict[Any, dict[int, NDArray[Any]]] = {}
-    for slot, vector in enumerate(vectors):
-        for name, array in (vector[2] or {}).items():
-            arrays.setdefault(name, {})[slot] = array
     return {
         "names": tuple(places),
         "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
         "places": np.array(of_values, np.int64),
         "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
-        # Of each name, the slots that have an array, and their arrays (slots, elements).
-        "arrays": {
-            name: (np.array([*held], np.int64), np.array([*held.values()]))
-            for name, held in arrays.items()
-        },
+        # For each vector, if some vector has one.
+        "arrays": tuple(vector[2] for vector in vectors if vector[2] is not None),
         "inserted": np.array([inserted for *_, inserted in vectors], np.int64),
     }
 
@@ -52,12 +45,9 @@ def restored_vectors(state: State) -> list[Features]:
     require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
     pairs = zip([names[i] for i in places], values.tolist(), strict=True)
     vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
-    n_values = len(places)
-    for name, (slots, arrays) in state["arrays"].items():
-        for slot, array in zip(integers(slots, (len(arrays),)).tolist(), arrays, strict=True):
-            require(0 <= slot < len(vectors), "an array belongs to no vector")
-            vectors[slot][name] = array
-            n_values += 1
+    for x, arrays in zip(vectors, state["arrays"], strict=False):
+        x.update(arrays)
+    n_values = len(places) + sum(map(len, state["arrays"]))
     require(sum(map(len, vectors)) == n_values, "a vector has a name twice")
     return vectors
 
