@@ -113,37 +113,29 @@ def invalid_example(x: Any, takes_unknown: bool) -> ValueError:
     """Return an error that describes why an example is invalid."""
     if not isinstance(x, Mapping):
         return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
-    numbers = {}
+    sizes = {}
     for name, value in x.items():
-        if isinstance(value, str) or (takes_unknown and is_unknown(value)):
+        if isinstance(value, str) or is_array(value) or (takes_unknown and is_unknown(value)):
             continue
-        if is_unknown(value):
-            return _refused(
-                name, value, ", which is unknown: leave out gamma, so that the mean of the feature "
-                "takes its place, or impute it first, for example with preprocessing.StatImputer",
-            )  # fmt: skip
-        if not (is_array(value) or _is_finite(value)):
-            return _refused(name, value, ": expected a finite number, a text or an array")
-        numbers[name] = value
+        try:
+            sizes[name] = abs(as_double(value))
+        except NOT_NUMBERS:
+            sizes[name] = math.nan
+        if not math.isfinite(sizes[name]):
+            reason = ": expected a finite number, a text or an array"
+            if is_unknown(value):
+                reason = ", which is unknown: leave out gamma, or use preprocessing.StatImputer"
+            return ValueError(shortened(f"feature {name!r} has the value {value!r}") + reason)
     limit = f"too large: k(x, x) or the norm of x exceeds {LARGEST:g}"
-    if not numbers or any(map(is_array, numbers.values())):
+    if not sizes or any(map(is_array, x.values())):
         return ValueError(f"the example is {limit}")
-    name, value = max(numbers.items(), key=lambda item: abs(item[1]))
-    return _refused(name, value, f", which is {limit}")
+    name = max(sizes, key=sizes.__getitem__)
+    return ValueError(
+        shortened(f"feature {name!r} has the value {x[name]!r}") + f", which is {limit}"
+    )
 
 
 def shortened(text: str) -> str:
     """Return a text for messages: its very long numbers are cut, and its middle if it is long itself."""
     text = re.sub(r"(\d{20})\d{20,}", r"\1...", text)
     return text if len(text) <= LONG else f"{text[: LONG // 2]} ... {text[-LONG // 4 :]}"
-
-
-def _refused(name: Any, value: Any, reason: str) -> ValueError:
-    return ValueError(shortened(f"feature {name!r} has the value {value!r}") + reason)
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(as_double(value))
-    except NOT_NUMBERS:
-        return False

@@ -52,6 +52,7 @@ cdef struct Matrix:                   # the arrays of one name
 
 cdef class Matrices:                  # a matrix for each name, as long as a vector has an array of it
     cdef readonly dict place_of       # name -> place in `all`, in the order of the names
+    cdef dict sizes                   # name -> elements of each array
     cdef readonly object dtype        # float32 or float64
     cdef Matrix *all                  # (n,), whose values are those of the tables
     cdef Py_ssize_t n, n_elements

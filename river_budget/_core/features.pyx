@@ -167,10 +167,9 @@ cdef class Features:
     cdef size_t n_bytes(self):
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))
         for r in range(self.n_rows):
-            if self.rows[r].column != NULL:
-                total += self.capacity * sizeof(double) + LINE
-            elif self.rows[r].entries != NULL:
-                total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
+            is_column = self.rows[r].column != NULL
+            # With what `malloc` adds to lists.
+            total += 8 * self.capacity + LINE if is_column else self.rows[r].room * sizeof(Entry) + 16
         return total
 
 
@@ -186,7 +185,7 @@ cdef class Matrices:
     cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1:
         cdef char[:, ::1] raw
         reallocate(<void **> &self.all, len(sizes) * sizeof(Matrix))
-        self.n, self.n_elements, self.place_of, self.tables = 0, 0, {}, {}
+        self.n, self.n_elements, self.sizes, self.place_of, self.tables = 0, 0, sizes, {}, {}
         for name in sorted(sizes, key=repr):  # so that sums depend on the vectors alone
             values = zero_matrix((capacity, sizes[name]), self.dtype)
             raw = values.view(np.int8)

@@ -21,7 +21,6 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
-from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
@@ -302,12 +301,10 @@ cdef class Store:
         return as_dict(self.layout.names, self.point.values, self.arrays, self.snapshot)
 
     def self_value(self, Py_ssize_t kernel=0):
-        check_kernel(self, kernel)
-        return self.own_values[kernel]
+        return self.own_values[range(self.n_kernels)[kernel]]
 
     def row(self, Py_ssize_t kernel=0):
-        check_kernel(self, kernel)
-        return self.by_slot[kernel, : self.n].copy()
+        return self.by_slot[: self.n_kernels][kernel, : self.n].copy()
 
     def is_flat(self, double low, double high):
         row = self.by_slot[0, : self.n]
@@ -320,9 +317,8 @@ cdef class Store:
         return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays, own)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
-        check_kernel(self, kernel)
         self.rows_of(slot)
-        return self.by_slot[self.n_kernels + kernel, : self.n].copy()
+        return self.by_slot[self.n_kernels : 2 * self.n_kernels][kernel, : self.n].copy()
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
@@ -330,7 +326,7 @@ cdef class Store:
 
     def self_values(self, Py_ssize_t kernel=0):
         cdef double[::1] values = np.empty(self.n)
-        check_kernel(self, kernel)
+        kernel = range(self.n_kernels)[kernel]
         for slot in range(self.n):
             values[slot] = self.self_value_of(slot, kernel)
         return values.base
@@ -397,11 +393,6 @@ cdef class Store:
             self.put(slot)
             self.inserted[slot] = order[slot]
         self.n_inserted = n_inserted
-
-
-cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
-    if not 0 <= kernel < self.n_kernels:
-        raise IndexError(f"kernel {kernel} of {self.n_kernels}")
 
 
 # Kernels.
@@ -616,7 +607,10 @@ cdef int take(Store self) except -1 nogil:
 
 
 cdef int admit(Store self) except -1 nogil:
-    """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
+    """Make what was packed the example, without kernel rows.
+
+    Raises ValueError if squares or kernel values overflow.
+    """
     self.has_rows = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
     if self.has_found:
@@ -625,23 +619,15 @@ cdef int admit(Store self) except -1 nogil:
         with gil:
             forget_names(self, self.features.n_used + MOST_UNUSED)
             find_rows(self)
-    if not is_valid(self):
-        with gil:
-            raise invalid_example(self.example(), self.means is not None)
-
-
-cdef bint is_valid(Store self) noexcept nogil:
-    """Return whether neither squares nor kernel values of the example overflow; set its self values."""
     for i in range(self.n_kernels):
         spec, g = &self.z[i].spec, self.z[i].inner
-        if g < 0:
-            continue
-        own = &self.point.own[g]
-        raw, unscaled = raw_self_value(spec, own.whole), raw_self_value(spec, own.unscaled)
-        if not (max(raw, unscaled) <= LARGEST and max(own.whole, own.unscaled) <= LARGEST):
-            return False
-        self.own_values[i] = (raw > 0.0) if spec.normalized else raw
-    return True
+        if g >= 0:
+            own = &self.point.own[g]
+            raw, unscaled = raw_self_value(spec, own.whole), raw_self_value(spec, own.unscaled)
+            if not (max(raw, unscaled) <= LARGEST and max(own.whole, own.unscaled) <= LARGEST):
+                with gil:
+                    raise invalid_example(self.example(), self.means is not None)
+            self.own_values[i] = (raw > 0.0) if spec.normalized else raw
 
 
 cdef int check_row(Store self, dict x, dict sizes) except -1:
@@ -660,8 +646,6 @@ cdef int check_row(Store self, dict x, dict sizes) except -1:
 
 
 cdef bint is_same(PyObject *name, PyObject *other) except -1:
-    if PyUnicode_CheckExact(<object> name) and PyUnicode_CheckExact(<object> other):
-        return PyUnicode_Compare(<object> name, <object> other) == 0
     own = <object> name  # its code may change the dict that it is from
     return PyObject_RichCompareBool(own, <object> other, Py_EQ)
 
@@ -703,17 +687,12 @@ cdef tuple parts_of(Store self, dict x):
     except NOT_NUMBERS:
         raise invalid_example(x, self.means is not None) from None
     arrays = {name: checked_array(name, value, self.matrices.dtype) for name, value in arrays.items()}
-    for name in arrays.keys() | self.matrices.place_of.keys():
-        if name in x:
-            n = n_others = len(arrays.get(name, ()))
-            if name in self.matrices.place_of:
-                n_others = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
-            elif self.has_name(name):
-                n_others = 0
-            if n != n_others:
-                raise ValueError(
-                    f"feature {name!r} is an array of another length, or a number, in support vectors"
-                )
+    for name in arrays.keys() | self.matrices.sizes.keys():
+        n = len(arrays.get(name, ()))
+        if name in x and n != self.matrices.sizes.get(name, 0 if self.has_name(name) else n):
+            raise ValueError(
+                f"feature {name!r} is an array of another length, or a number, in support vectors"
+            )
     if self.known is not None:
         numbers, arrays = [
             {name: part[name] for name in part if name in self.known} for part in (numbers, arrays)
@@ -1068,9 +1047,7 @@ cdef int set_vectors(
 cdef int build(
     Store self, list vectors, tuple kernels, int64_t n_inserted, Py_ssize_t n_slots, dict arrays
 ) except -1:
-    cdef Py_ssize_t capacity = 0
-    while capacity < n_slots:
-        capacity = max(<Py_ssize_t> LANES, 2 * capacity)
+    capacity = max(<Py_ssize_t> LANES, 1 << (n_slots - 1).bit_length()) if n_slots else 0
     every = [arrays or {}, *[vector[2] or {} for vector in vectors]]
     self.matrices.clear(capacity, {name: len(own[name]) for own in every for name in own})
     set_kernels(self, kernels)
