@@ -18,7 +18,8 @@ from states import content
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget._arrays import unpacked
-from river_budget._core.discriminant import frequencies_of, use_lanes
+from river_budget._core.discriminant import frequencies_of
+from river_budget._core.loops import use_lanes
 from river_budget.base.scales import Scales
 
 GAMMA = 0.3

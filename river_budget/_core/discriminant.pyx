@@ -21,28 +21,11 @@ from river_budget._state import LARGEST_NUMBER, finite, floats, require, require
 from river_budget.kernels import Category
 
 from river_budget._core.engine cimport Engine
+from river_budget._core.loops cimport SymmetricLoops, loops
 from river_budget._core.store cimport Store
 
-cdef extern from "symmetric.h":
-    """
-    #pragma GCC optimize("Os")  // what follows the loops of the header
-    """
-    struct Loops "symmetric_loops":
-        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
-        void (*column)(const void *m, long j, void *unit, void *column, long n) noexcept nogil
-        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
-        double (*dot)(const void *a, const void *b, long n) noexcept nogil
-        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
-        void (*scale)(void *a, double factor, long n) noexcept nogil
-        void (*waves)(const double *x, double factor, void *to, long n) noexcept nogil
-        void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
-        void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
-    int choose_symmetric_lanes(Loops *tables, int most)
-
-cdef enum: FLOATS, DOUBLES
-
-# The hot loops for either type.
-cdef Loops[2] loops
+# The hot loops for doubles.
+cdef SymmetricLoops *doubles = &loops.symmetric[1]
 
 BUFFER = 256                           # examples that are kept, as scales and width are learned from them
 cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
@@ -55,14 +38,6 @@ cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
 cdef double START = 1.0
 cdef double KEPT = 0.999
-
-
-def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles; return how many they have."""
-    return choose_symmetric_lanes(loops, most)
-
-
-use_lanes(8)
 
 
 def text_of(name):
@@ -135,7 +110,7 @@ cdef class Fourier:
         for j in range(self.weights.shape[0]):
             if values[j] != 0.0:
                 factor = values[j] * self.weights[j]
-                loops[DOUBLES].add_floats(z, factor, &self.frequencies[j, 0], self.n)
+                doubles.add_floats(z, factor, &self.frequencies[j, 0], self.n)
         if arrays is not None:
             with gil:
                 for name, array in arrays.items():
@@ -161,7 +136,7 @@ cdef class Fourier:
         x.base[:, :length] = weight / size * np.asarray(array, np.float64)
         for b in range(n_blocks):
             for d in range(3):
-                loops[DOUBLES].hadamard(&x[b, 0], &signs[b, d, 0], size)
+                doubles.hadamard(&x[b, 0], &signs[b, d, 0], size)
         z = self.projections.base
         z += x.base.ravel()[: self.n]
 
@@ -196,7 +171,7 @@ cdef class Discriminant(Engine):
     cdef char *w
     cdef char *phi
     cdef char *u
-    cdef Loops *loops
+    cdef SymmetricLoops *loops
     cdef Py_ssize_t width, n_rows, row_bytes, room
 
     def __init__(self, Store store not None, Py_ssize_t n_features, double forgetting, seed, scales):
@@ -206,7 +181,7 @@ cdef class Discriminant(Engine):
         self.fourier = Fourier(n_features // 2, seed, scales)
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
-        self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
+        self.loops = &loops.symmetric[dtype == np.float64]
         self.vectors = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
         self.P = zero_matrix((places(self.n_rows, 0),), dtype)
@@ -235,7 +210,7 @@ cdef class Discriminant(Engine):
         least = INFINITY if total > 0.0 else 0.0
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
-                inner = loops[DOUBLES].dot(&self.K[c, 0], &self.means[0], self.room)
+                inner = doubles.dot(&self.K[c, 0], &self.means[0], self.room)
                 square = fmax(0.0, self.K[c, c] - 1.0 / self.counts[c])
                 self.discriminants[c] = total * (inner - 0.5 * square)
                 self.logits[c] = self.beta * self.discriminants[c] + log(self.counts[c] / total)
@@ -305,16 +280,16 @@ cdef class Discriminant(Engine):
     cdef double times_inverse(self) noexcept nogil:
         """Compute K a for the residuals a, and return a' K a."""
         for c in range(self.n_labels):
-            self.changes[c] = loops[DOUBLES].dot(&self.K[c, 0], &self.residuals[0], self.room)
-        return loops[DOUBLES].dot(&self.residuals[0], &self.changes[0], self.room)
+            self.changes[c] = doubles.dot(&self.K[c, 0], &self.residuals[0], self.room)
+        return doubles.dot(&self.residuals[0], &self.changes[0], self.room)
 
     cdef void add_to_residuals(self, double weight) noexcept nogil:
         """Add weight a a' to R for the residuals a, by its inverse K."""
         scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse()))
         # Rounded equally on both sides of the diagonal: forgetting would let a difference grow for ever.
-        loops[DOUBLES].scale(&self.changes[0], sqrt(scale), self.room)
+        doubles.scale(&self.changes[0], sqrt(scale), self.room)
         for c in range(self.n_labels):
-            loops[DOUBLES].add_multiple(&self.K[c, 0], -self.changes[c], &self.changes[0], self.room)
+            doubles.add_multiple(&self.K[c, 0], -self.changes[c], &self.changes[0], self.room)
 
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
         """Move beta by one Newton step on the log loss of the example."""
@@ -350,7 +325,7 @@ cdef class Discriminant(Engine):
                 self.residuals[c] = self.counts[c] > 0.0
                 n_seen += self.counts[c] > 0.0
                 self.counts[c] *= self.forgetting
-                loops[DOUBLES].scale(&self.K[c, 0], factor, self.room)
+                doubles.scale(&self.K[c, 0], factor, self.room)
             # Floors are put back into R, and into N for the label whose turn it is.
             self.add_to_residuals(share)
             if self.residuals[turn] > 0.0:

@@ -24,8 +24,11 @@ static const double EXP[] = {
     0x1.0000000000005p-1, 0x1.555555548ebc9p-3, 0x1.555555545dd6cp-5, 0x1.11123b47f2e56p-7,
     0x1.6c185e8d5da03p-10};
 
+#include "symmetric.h"
+
 /* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
+    struct symmetric_loops symmetric[2]; /* for floats and for doubles */
     /* The inner product of two vectors, n of whose elements are read, a multiple of 8. */
     double (*dot)(const double *a, const double *b, long n);
     /* The place of the least of n different numbers. */
@@ -178,6 +181,8 @@ static int choose_lanes(struct loops *table, int most) {
 }
 
 #else /* the body for vectors of W doubles */
+
+#include "symmetric.h"
 
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
@@ -352,6 +357,7 @@ static long NAME(exceeds)(const double *values, double limit, long n) {
 }
 
 static const struct loops NAME(table) = {
+    {SYMMETRIC_LOOPS(float), SYMMETRIC_LOOPS(double)},
     NAME(dot), NAME(least), NAME(exceeds), NAME(forward), NAME(backward),
     {{NAME(products), NAME(weighted_squares), NAME(absolutes), NAME(rationals)},
      {NAME(products), NAME(squares), NAME(absolutes), NAME(rationals)}},

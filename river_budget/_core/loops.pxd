@@ -2,6 +2,16 @@
 from libc.stdint cimport int64_t
 
 cdef extern from "loops.h":
+    struct SymmetricLoops "symmetric_loops":
+        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
+        void (*column)(const void *m, long j, void *unit, void *column, long n) noexcept nogil
+        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
+        double (*dot)(const void *a, const void *b, long n) noexcept nogil
+        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
+        void (*scale)(void *a, double factor, long n) noexcept nogil
+        void (*waves)(const double *x, double factor, void *to, long n) noexcept nogil
+        void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
+        void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
     ctypedef void (*OverColumns)(
         const double *v, const double *w, const double **columns, long m, long n, double *row
     ) noexcept nogil
@@ -18,6 +28,7 @@ cdef extern from "loops.h":
         double *signs
         long n_terms
     struct Loops "loops":
+        SymmetricLoops symmetric[2]
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         long (*least)(const int64_t *numbers, long n) noexcept nogil
         long (*exceeds)(const double *values, double limit, long n) noexcept nogil

@@ -2,10 +2,9 @@
 
    A triangle is a group of 8 rows after the other; those of group g have 8 (g + 1) elements each, so the
    blocks on the diagonal are whole. A matrix has a multiple of 4 rows; lengths of vectors are multiples
-   of 8 where nothing else is said, and what is beyond the matrix is 0. This header includes itself for
-   each width of vectors and each type; see `lanes.h` and `loops.h`. */
-#ifndef T
-#include "lanes.h"
+   of 8 where nothing else is said, and what is beyond the matrix is 0. `loops.h` includes this header,
+   and once more for each width of vectors, where it includes itself for each type. */
+#ifndef W
 #include <math.h>
 
 struct symmetric_loops {
@@ -26,32 +25,22 @@ typedef double eight_double __attribute__((vector_size(64), aligned(8)));
 
 #define JOIN3(a, b, c) a##b##c
 #define JOINED3(a, b, c) JOIN3(a, b, c)
-#define OF_TYPE(x) JOINED3(T, _##x##_, W)
+#define OF(type, x) JOINED3(type, _##x##_, W)
+#define OF_TYPE(x) OF(T, x)
+#define SYMMETRIC_LOOPS(type)                                                                            \
+    {OF(type, multiply), OF(type, column), OF(type, subtract), OF(type, dot), OF(type, add_multiple), \
+     OF(type, scale),    OF(type, waves),  OF(type, hadamard), OF(type, add_floats)}
 #define EIGHT JOINED(eight_, T)
 #define AT(p) (*(EIGHT *)(p))
 #define CONST_AT(p) (*(const EIGHT *)(p))
 
+#elif !defined T
 #define T float
-#define BODY "symmetric.h"
-#include "targets.h"
+#include "symmetric.h"
 #undef T
 #define T double
-#define BODY "symmetric.h"
-#include "targets.h"
+#include "symmetric.h"
 #undef T
-
-#define FLOAT_TABLE(w) JOIN(float_table_, w)
-#define DOUBLE_TABLE(w) JOIN(double_table_, w)
-
-/* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
-   return how many they have. */
-static int choose_symmetric_lanes(struct symmetric_loops *tables, int most) {
-    int lanes = widest_lanes(most < 4 ? most : 4);
-    tables[0] = TABLE_4(FLOAT_TABLE, lanes);
-    tables[1] = TABLE_4(DOUBLE_TABLE, lanes);
-    return lanes;
-}
-
 #else /* the body for elements of type T and vectors of W doubles */
 
 static inline T OF_TYPE(total)(EIGHT t) {
@@ -135,9 +124,5 @@ static void OF_TYPE(hadamard)(void *vector, const signed char *signs, long n) {
 static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, long n) {
     for (long j = 0; j < n; j++) ((T *)sum)[j] += (T)factor * (T)terms[j];
 }
-
-static const struct symmetric_loops OF_TYPE(table) = {
-    OF_TYPE(multiply), OF_TYPE(column), OF_TYPE(subtract), OF_TYPE(dot), OF_TYPE(add_multiple),
-    OF_TYPE(scale), OF_TYPE(waves), OF_TYPE(hadamard), OF_TYPE(add_floats)};
 
 #endif
