@@ -102,7 +102,7 @@ class Kernel(base.Base, abc.ABC):
         return repr(self)
 
     def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
-        """Return the kernel with what is open set from names of features, or a gamma as learned."""
+        """Return the kernel with what is left open set by names of features, and a learned gamma."""
         return self
 
 
