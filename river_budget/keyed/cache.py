@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 from river_budget._checks import check_count
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
+
+logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -83,6 +86,7 @@ class ModelCache:
         try:
             state = self.learner.serialize(self._live[key])
         except ValueError as error:
+            logger.warning("the model of %r is dropped: %s", key, error)
             self.refused[key] = str(error)
             del self._live[key]
         else:
