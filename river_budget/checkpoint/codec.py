@@ -174,9 +174,7 @@ def _bounded(value: int) -> int:
 def _parameters(kind: Any) -> list[str]:
     """Return the names of a constructor's parameters, but not of one that takes any number."""
     parameters = inspect.signature(kind).parameters.items()
-    return [
-        name for name, parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL
-    ]
+    return [name for name, given in parameters if given.kind is not given.VAR_POSITIONAL]
 
 
 def _learned(model: Any) -> State:
