@@ -49,7 +49,7 @@ def main() -> None:
         smallest = bounds.smallest_budget(largest_norm, 4.0)
         print(f"  {name:<22}{largest_norm(BUDGET):5.2f}   (4 takes a budget of {smallest:,})")
     title = f"mistakes and bounds on one stream, budget {BUDGET}"
-    plots.plot_certificates(certificates, title, path)
+    plots.plot_certificates(certificates, title).savefig(path, dpi=plots.DOTS_PER_INCH)
     print(f"saved {path}")
 
 

@@ -36,7 +36,8 @@ def main() -> None:
     for name, figures in comparison.summary().items():
         mistakes, support, size, _ = (mean for mean, _ in figures.values())
         print(f"{name:<14}{mistakes:>10.1f} %{support:>10.0f}{size:>12,.0f}")
-    plots.plot_comparison(comparison, "Two Gaussians, 10 % of the labels flipped", path)
+    figure = plots.plot_comparison(comparison, "Two Gaussians, 10 % of the labels flipped")
+    figure.savefig(path, dpi=plots.DOTS_PER_INCH)
     print(f"saved {path}")
 
 

@@ -1,20 +1,17 @@
 """Plots. They need matplotlib, which the extra `plot` installs.
 
-`draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path,
-whose extension sets the format. Several models, or their results, are a dict by name; those of
-`evaluate.lifelong` are of one task sequence.
+`draw_*` functions draw on given axes. `plot_*` functions return a figure with a title. Several models,
+or their results, are a dict by name; those of `evaluate.lifelong` are of one task sequence.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps, rcParams
+from matplotlib import pyplot, rcParams  # pyplot tells a notebook how to show figures.
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
@@ -24,22 +21,19 @@ from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
 
+# Of figures in files.
 DOTS_PER_INCH = 72
 
 Runs = Mapping[str, ContinualRun]
 Pair = tuple[Any, Any]
 
 
-def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
+def plot_comparison(comparison: Comparison, title: str = "") -> Figure:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
-    Lines are means over the permutations, bands one standard deviation. The figure of a comparison
-    by `evaluate.compare` is returned, for a notebook, and written to a path if there is one.
+    Lines are means over the permutations of `evaluate.compare`, bands one standard deviation.
     """
-    if path is None:
-        # It tells a notebook how to show figures.
-        importlib.import_module("matplotlib.pyplot")
-    figure = Figure(figsize=(12, 4), layout="constrained")
+    figure = _figure(title, 12, 4)
     left, right = figure.subplots(1, 2)
     highest = 0.0
     for name, runs in comparison.runs.items():
@@ -54,14 +48,13 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
     left.set(xlabel="examples", ylabel="online error (%)", ylim=(0, 1.1 * highest))
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
-    _save(figure, title, path)
     return figure
 
 
-def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
+def plot_continual_runs(runs: Runs, title: str = "") -> Figure:
     """Plot error and support size over time, and the accuracy matrix of each run."""
     heights = [4, 2 * math.ceil(len(runs) / 7)]
-    figure = Figure(figsize=(14, sum(heights)), layout="constrained")
+    figure = _figure(title, 14, sum(heights))
     above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
     left, right = above.subplots(1, 2)
     draw_errors(left, {name: run.wrong for name, run in runs.items()})
@@ -73,21 +66,20 @@ def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
     _add_legend(right)
     for axes, (name, run) in zip(_grid(below, len(runs), 7), runs.items(), strict=True):
         draw_accuracy_matrix(axes, run, name)
-    _save(figure, title, path)
+    return figure
 
 
-def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
+def plot_certificates(certificates: Mapping[str, Certificate], title: str = "") -> Figure:
     """Plot mistakes and their bound over time, as `theory.certify` returns them, in panels."""
     n = len(certificates)
-    size = 3.4 * min(n, 3), 2.4 * math.ceil(n / 3) + 0.4
-    figure = Figure(figsize=size, layout="constrained")
+    figure = _figure(title, 3.4 * min(n, 3), 2.4 * math.ceil(n / 3) + 0.4)
     for axes, (name, certificate) in zip(_grid(figure, n, 3), certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
         axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
         axes.set_title(name, fontsize="small")
         axes.set(xlabel="examples", yscale="log")
         axes.legend(fontsize="x-small")
-    _save(figure, title, path)
+    return figure
 
 
 def draw_decision_regions(
@@ -107,7 +99,7 @@ def draw_decision_regions(
     if coefficients.ndim == 1:  # of the positive label
         coefficients = np.stack([-coefficients, coefficients], axis=1)
     vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
-    colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
+    colormap = pyplot.get_cmap("tab10") if n <= 10 else pyplot.get_cmap("gist_rainbow", n)
     colors = ["green", "red"] if n == 2 else map(colormap, range(n))
     for c, color in enumerate(colors if n > 1 else []):
         margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
@@ -197,6 +189,12 @@ def _draw_cells(
             axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)
 
 
+def _figure(title: str, width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle(title)
+    return figure
+
+
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
     """Return n panels of a figure; the rest of the last row stays empty."""
     shape = math.ceil(n / n_columns), min(n, n_columns)
@@ -213,9 +211,3 @@ def _draw_line(axes: Axes, name: str, *values: Any, **style: Any) -> Line2D:
 
 def _add_legend(axes: Axes, title: str | None = None) -> None:
     axes.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-
-
-def _save(figure: Figure, title: str, path: Path | None) -> None:
-    figure.suptitle(title)
-    if path is not None:
-        figure.savefig(path, dpi=DOTS_PER_INCH)

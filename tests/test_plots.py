@@ -25,10 +25,10 @@ def texts(axes):
 def test_comparisons_and_continual_runs_are_written_to_files(tmp_path):
     models = {"a": rb.Stoptron(budget=5), "b": rb.Forgetron(budget=5)}
     comparison = evaluate.compare(models, synth.TwoGaussians(200, seed=1))
-    plots.plot_comparison(comparison, "title", tmp_path / "comparison.png")
+    plots.plot_comparison(comparison, "title").savefig(tmp_path / "comparison.png")
     tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
     runs = {name: evaluate.lifelong(model, tasks, n_learn=50) for name, model in models.items()}
-    plots.plot_continual_runs(runs, "title", tmp_path / "runs.png")
+    plots.plot_continual_runs(runs, "title").savefig(tmp_path / "runs.png")
     for name in ["comparison.png", "runs.png"]:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
@@ -53,9 +53,8 @@ def test_all_figures_are_written(tmp_path):
     stream = list(synth.TwoGaussians(60, seed=1))
     model, path = rb.KernelPerceptron(rb.RBF(gamma=1.0)), tmp_path / "picture.png"
     run = evaluate.lifelong(model, [stream], n_learn=20, n_test=20)
-    plots.plot_continual_runs({"a": run}, "", path)
-    plots.plot_comparison(evaluate.compare({"a": model}, stream), "", path)
-    plots.plot_certificates({"a": theory.certify(model, stream)}, "", path)
+    plots.plot_continual_runs({"a": run}).savefig(path)
+    plots.plot_certificates({"a": theory.certify(model, stream)}).savefig(path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

@@ -22,10 +22,10 @@ from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
 from river_budget.keyed.answers import check_label
 
-# What a checkpoint keeps of a run beside its model: counts, the place in the input, and columns.
-COLUMNS = {"target": str, "features": list, "ignored": list, "has_texts": dict}
+# What a checkpoint keeps of a run beside its model: columns, the place in the input, and counts.
+COLUMNS: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
 PLACE = {"name": str, "n_lines": int, "digests": list}
-RECORD: dict[str, Any] = dict.fromkeys(Counts._fields, int) | PLACE | COLUMNS
+RECORD = COLUMNS | PLACE | dict.fromkeys(Counts._fields, int)
 
 
 @dataclasses.dataclass
@@ -134,10 +134,8 @@ class Keyed(Learning):
 
     With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
     line with the key, the number and the label, and no features; a number that jumps too far, which
-    would freeze its key, is refused. Columns are read as `learn` reads them.
-    Each answer has the key, the number, the prediction and the margin as `learn` tells them, how many
-    lines of the key there were, and the share of right predictions among them. Each key has labels of its
-    own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
+    would freeze its key, is refused. Each answer has the key, the number, the prediction and the margin,
+    how many lines of the key there were, and the share of right predictions among them.
     """
 
     target: options.Target = "y"
@@ -148,11 +146,8 @@ class Keyed(Learning):
 
     def run(self) -> None:
         columns = self.columns._replace(others=tuple(filter(None, (self.key, self.seq))))
-        learner, self._states = (
-            KeyedLearner(self.maker(), max_jump=self.max_jump),
-            dict[Any, bytes](),
-        )
-        self._n_of_key: collections.Counter[Any] = collections.Counter()
+        learner = KeyedLearner(self.maker(), max_jump=self.max_jump)
+        self._states, self._n_of_key = dict[Any, bytes](), collections.Counter[Any]()
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.through(reader.rows(lines))

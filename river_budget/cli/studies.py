@@ -101,7 +101,8 @@ class Study(Command):
             self.json_file.write_text(json.dumps(content, indent=1) + "\n")
         if self.plot_file:
             plots = importlib.import_module("river_budget.plots")
-            getattr(plots, draw)(results, title, self.plot_file)
+            figure = getattr(plots, draw)(results, title)
+            figure.savefig(self.plot_file, dpi=plots.DOTS_PER_INCH)
 
 
 @app.command()
