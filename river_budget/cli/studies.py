@@ -57,9 +57,7 @@ class Study(Command):
         for path in filter(None, (self.json_file, self.plot_file)):
             path.touch()
 
-    def streams(
-        self, limit: int | None, are_tasks: bool = False
-    ) -> tuple[list[list[Example]], Any]:
+    def streams(self, limit: int | None, are_tasks: bool = False) -> tuple[list[Any], Any]:
         """Return the first examples of a stream or a file, or of tasks, and the published kernel."""
         from river import datasets  # slow to import, as `synth` is, and many commands need neither
 
@@ -89,10 +87,7 @@ class Study(Command):
     def report(
         self, what: str, kernel: Any, table: str, figures: Any, draw: str, results: Any
     ) -> None:
-        """Print a title and a table. Write figures, and draw results, as far as is asked.
-
-        A function of `plots` draws, and the files have the title, too.
-        """
+        """Print a title and a table, write figures, and draw by `plots`, as far as is asked."""
         width = kernel.gamma or "from the data"
         title = f"{self.stream}: {what}, budget {self.budget}, gamma {width}"
         print(f"{title}\n{table}")
@@ -149,8 +144,7 @@ class Certify(Study):
         (rows,), kernel = self.streams(self.limit)
         if kernel.gamma is None:
             rows = _scaled(rows)
-        if rows:
-            kernel = kernel.resolve(rows[0][0])
+        kernel = kernel.resolve(rows[0][0]) if rows else kernel
         norm_bound = bounds.forgetron_norm(self.budget)
         proven = [row for row in ALGORITHMS.values() if hasattr(row.model, "guarantees")]
         certificates: dict[str, theory.Certificate] = {}

@@ -66,10 +66,7 @@ class Comparison:
         return text_table(lines)
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Return mean and standard deviation of each model's figures over the permutations.
-
-        Models with fewer mistakes come first.
-        """
+        """Return mean and deviation of figures over the permutations, the best model first."""
         found = {
             name: {key: _moments([run.figures[key] for run in runs]) for key in runs[0].figures}
             for name, runs in self.runs.items()
@@ -77,10 +74,7 @@ class Comparison:
         return dict(sorted(found.items(), key=lambda row: row[1]["mistakes_percent"][0]))
 
     def verdict(self) -> str:
-        """Return which model is best, and which ones may be worse by chance only, as a text.
-
-        Chance is two standard errors of the difference of two shares of mistakes.
-        """
+        """Return which model is best, and which ones are within two standard errors of it."""
         (best, figures), *others = self.summary().items()
         percent, n = figures["mistakes_percent"][0], self.runs[best][0].examples[-1]
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)

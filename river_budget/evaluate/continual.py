@@ -250,9 +250,7 @@ def lifelong(
     )
 
 
-def recovery_time(
-    wrong: Sequence[bool], drift: int, window: int = 100, tolerance: float = 0.05
-) -> int | None:
+def recovery_time(wrong: Any, drift: int, window: int = 100, tolerance: float = 0.05) -> int | None:
     """Return how many examples a model needs to recover from a drift, or None if it does not."""
     before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
     if len(after) < window:
