@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._checks import check_count
 from river_budget._state import require
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
+
+# How often mistakes and bounds are recorded.
+N_POINTS = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,38 +27,29 @@ class Certificate:
     ----------
     name
         Name of the model's class.
-    n_examples, n_mistakes
-        Number of examples, and number of examples with a margin of at most 0.
     guarantees
         The bound of each theorem, with its comparator and its assumptions.
     examples, mistakes, bounds
-        The run over time: number of examples, number of mistakes, and the lowest bound against the
-        same comparators (points,).
-    bound
-        The lowest bound; infinite if the assumptions of all theorems fail.
+        The run over time, at its end last: number of examples, number of those with a margin of at most
+        0, and the lowest bound against the same comparators, infinite if the assumptions of all
+        theorems fail (points,).
     holds
         Whether the mistakes are within the bound.
     """
 
     name: str
-    n_examples: int
-    n_mistakes: int
     guarantees: tuple[Guarantee, ...]
     examples: tuple[int, ...]
     mistakes: tuple[int, ...]
     bounds: tuple[float, ...]
 
     @property
-    def bound(self) -> float:
-        return min(g.mistakes for g in self.guarantees)
-
-    @property
     def holds(self) -> bool:
-        return self.n_mistakes <= self.bound
+        return self.mistakes[-1] <= self.bounds[-1]
 
     def table(self) -> str:
         """Return the certificate as text."""
-        lines = [("mistakes", f"{self.n_mistakes:,} of {self.n_examples:,} examples")]
+        lines = [("mistakes", f"{self.mistakes[-1]:,} of {self.examples[-1]:,} examples")]
         for g in self.guarantees:
             lines.append((f"bound {g.mistakes:,.1f}", g.theorem))
             lines.append(("", f"against norm {g.norm:.4g}, hinge loss {g.loss:,.1f}"))
@@ -70,8 +63,7 @@ class Certificate:
             vars(g) | {"formula": _finite(g.formula), "mistakes": _finite(g.mistakes)}
             for g in self.guarantees
         ]
-        bounds, bound = list(map(_finite, self.bounds)), _finite(self.bound)
-        return vars(self) | {"guarantees": guarantees, "bounds": bounds, "bound": bound}
+        return vars(self) | {"guarantees": guarantees, "bounds": list(map(_finite, self.bounds))}
 
 
 def certify(
@@ -79,7 +71,6 @@ def certify(
     stream: Iterable[tuple[dict[Any, Any], Any]],
     comparator: Comparator | None = None,
     span: Span | None = None,
-    n_points: int = 100,
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
@@ -97,8 +88,6 @@ def certify(
         The comparator; by default, that with the lowest bound in hindsight for each theorem.
     span
         The span of the examples of this stream, which models with the same kernel may share.
-    n_points
-        Number of points at which the mistakes and the bound are recorded.
 
     Raises
     ------
@@ -120,7 +109,6 @@ def certify(
                         holds: a norm of at most 4
                         holds: ...
     """
-    check_count("n_points", n_points)
     require(hasattr(model, "guarantees"), f"there is no theorem about {type(model).__name__}")
     examples = list(stream)
     require(examples, "the stream has no examples")
@@ -141,14 +129,14 @@ def certify(
         comparators = [comparator] * len(theorems)
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
-    step, points = max(1, len(examples) // n_points), []
+    step, points = max(1, len(examples) // N_POINTS), []
     for n, (x, y) in enumerate(examples, 1):
         again.learn_one(x, y)
         if n % step == 0 or n == len(examples):
             found = tuple(again.guarantees(norms[i], losses[i][n - 1])[i] for i in theorems)
             points.append((n, again.n_mistakes, min(g.mistakes for g in found)))
     run = zip(*points, strict=True)
-    return Certificate(type(model).__name__, len(examples), learned.n_mistakes, found, *run)
+    return Certificate(type(model).__name__, found, *run)
 
 
 def _finite(value: float) -> float | None:

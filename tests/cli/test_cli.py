@@ -502,7 +502,7 @@ def test_mistakes_beside_their_bounds(run, tmp_path):
     models = json.loads(figures.read_text())["models"]
     assert models.keys() == {line for line in lines if not line.startswith(" ")}
     for model in models.values():
-        assert model["n_mistakes"] <= model["bound"]
+        assert model["mistakes"][-1] <= model["bounds"][-1]
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -515,7 +515,7 @@ def test_certificates_of_many_labels(run, clusters, tmp_path):
     models = json.loads(figures.read_text())["models"]
     assert len(models) == 9
     for model in models.values():
-        assert 0 < model["n_mistakes"] <= model["bound"]
+        assert 0 < model["mistakes"][-1] <= model["bounds"][-1]
 
 
 def test_certificates_of_a_scaled_file(run, tmp_path):
