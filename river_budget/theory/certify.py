@@ -13,7 +13,7 @@ import numpy as np
 
 from river_budget._state import require
 from river_budget.theory.bounds import Guarantee
-from river_budget.theory.comparators import Comparator, Span
+from river_budget.theory.comparators import Span
 
 # How often mistakes and bounds are recorded.
 N_POINTS = 100
@@ -69,14 +69,13 @@ class Certificate:
 def certify(
     model: Any,
     stream: Iterable[tuple[dict[Any, Any], Any]],
-    comparator: Comparator | None = None,
     span: Span | None = None,
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    The best comparators are searched for in the span of at most 300 examples, which takes O(300 n)
-    memory for n examples, and O(300 n) time for each label. On a longer stream, a comparator
-    outside of this span might give a lower bound, but the reported bounds are valid.
+    For each theorem, the comparator with the lowest bound is searched for in the span of at most 300
+    examples, which takes O(300 n) memory for n examples, and O(300 n) time for each label. On a
+    longer stream, another one might give a lower bound, but the reported bounds are valid.
 
     Parameters
     ----------
@@ -84,8 +83,6 @@ def certify(
         A classifier of this package that has `guarantees`.
     stream
         The examples, finitely many.
-    comparator
-        The comparator; by default, that with the lowest bound in hindsight for each theorem.
     span
         The span of the examples of this stream, which models with the same kernel may share.
 
@@ -105,7 +102,7 @@ def certify(
     Projectron
       mistakes          23 of 500 examples
       bound 132...      Projectron paper, Corollary 1
-                        against norm 3.99, hinge loss 25...
+                        against norm 3.9..., hinge loss 25...
                         holds: a norm of at most 4
                         holds: ...
     """
@@ -118,15 +115,12 @@ def certify(
     for x, y in examples:
         learned.learn_one(x, y)
     theorems = range(len(learned.guarantees(0.0, 0.0)))
-    if comparator is None:
-        span = span or Span(learned.resolved_kernel, examples)
+    span = span or Span(learned.resolved_kernel, examples)
 
-        def bound(norm: float, loss: float, i: int) -> float:
-            return learned.guarantees(norm, loss)[i].mistakes
+    def bound(norm: float, loss: float, i: int) -> float:
+        return learned.guarantees(norm, loss)[i].mistakes
 
-        comparators = [span.best(functools.partial(bound, i=i)) for i in theorems]
-    else:
-        comparators = [comparator] * len(theorems)
+    comparators = [span.best(functools.partial(bound, i=i)) for i in theorems]
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
     step, points = max(1, len(examples) // N_POINTS), []

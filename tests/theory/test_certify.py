@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import pytest
 from theorems import MODELS, hard_multiclass_stream, hard_stream, trained
@@ -14,6 +15,11 @@ from river_budget.theory.comparators import Comparator, Span
 KERNEL = rb.RBF(gamma=1.0)
 
 
+def spanned_by(comparator):
+    """Return a span that has one comparator."""
+    return SimpleNamespace(best=lambda bound: comparator)
+
+
 @pytest.fixture(scope="module")
 def stream():
     return list(synth.RotatingGaussians(300, speed=0, seed=1))
@@ -22,7 +28,7 @@ def stream():
 def test_a_certificate_by_hand():
     stream = [({"a": 1.0}, True), ({"a": 1.0}, True), ({"a": -1.0}, False), ({"a": -0.5}, True)]
     comparator = Comparator(rb.Linear(), [{"a": 1.0}], [0.5])
-    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, comparator)
+    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, spanned_by(comparator))
     assert certificate.examples == (1, 2, 3, 4)
     (guarantee,) = certificate.guarantees
     assert (guarantee.norm, guarantee.loss) == (0.5, pytest.approx(0.5 + 0.5 + 0.5 + 1.25))
@@ -35,7 +41,7 @@ def test_a_certificate_by_hand():
 def test_a_certificate_of_three_labels_by_hand():
     stream = [({"a": 1.0}, y) for y in ["u", "u", "w", "v"]] + [({"b": 1.0}, "v")]
     comparator = Comparator(rb.Linear(), [{"a": 1.0}], [[1.0, -1.0, 0.0]], ["u", "v", "w"])
-    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, comparator)
+    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, spanned_by(comparator))
     # In the second round, the scores of u, v and w are 1, -1 and 0; in the fourth 0, -1 and 1.
     assert certificate.mistakes == (1, 1, 2, 3, 4)
     (guarantee,) = certificate.guarantees
@@ -64,7 +70,7 @@ def test_each_point_is_the_bound_of_the_model_at_that_time(
     monkeypatch.setitem(certify.__globals__, "N_POINTS", 8)
     stream = make_stream(seed=3)
     g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], coefficients)
-    certificate = certify(make(KERNEL), stream, g)
+    certificate = certify(make(KERNEL), stream, spanned_by(g))
     for n, mistakes, bound in zip(
         certificate.examples, certificate.mistakes, certificate.bounds, strict=True
     ):
@@ -104,7 +110,7 @@ def test_the_hypothesis_of_a_model_as_comparator_of_another_order_of_labels():
     comparator = Comparator.of(trained(rb.KernelPerceptron(KERNEL), stream))
     loss = comparator.hinge_losses(stream).sum()
     for order in stream, stream[::-1]:
-        certificate = certify(rb.KernelPerceptron(KERNEL), order, comparator)
+        certificate = certify(rb.KernelPerceptron(KERNEL), order, spanned_by(comparator))
         assert certificate.guarantees[0].loss == pytest.approx(loss)
         assert certificate.holds
 
