@@ -1,8 +1,8 @@
 """The public data sets of the papers, from their publishers.
 
-The papers are the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget),
-the [Projectron](https://doi.org/10.1145/1390156.1390247) and the
-[Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
+Parts and positive classes are those of the [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870)
+where a class does not name the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+or the [Projectron paper](https://doi.org/10.1145/1390156.1390247).
 
 >>> from river_budget import datasets
 >>> datasets.Adult9().n_samples, datasets.Adult9("test").n_samples
@@ -270,10 +270,10 @@ class CensusIncome(PublishedDataset):
 
 
 class Covertype(PublishedDataset):
-    """[Forest cover types](https://doi.org/10.24432/C50K5N) of 581,012 locations, 54 features.
+    """[Forest cover types](https://doi.org/10.24432/C50K5N), 54 features: lodgepole pine (2) or not.
 
-    The positive class is lodgepole pine (2), as in the Tightest paper, which shuffles the rows and
-    uses 100,000 for training and 100,000 for testing. In file order, the stream has concept drift.
+    The Tightest paper shuffles the rows and uses 100,000 for training and 100,000 for testing. In
+    file order, the stream has concept drift.
     """
 
     files: ClassVar = {
@@ -292,10 +292,7 @@ class Covertype(PublishedDataset):
 
 
 class IJCNN1(PublishedDataset):
-    """Problem 1 of the IJCNN 2001 challenge: does an engine misfire? 22 features.
-
-    The rows are those of the Tightest paper, in the encoding of the challenge's winner.
-    """
+    """Problem 1 of the IJCNN 2001 challenge, as its winner encoded it: does an engine misfire?"""
 
     files = _libsvm("binary", "ijcnn1", ".bz2", train=49_990, test=91_701)
     n_features = 22
@@ -305,8 +302,7 @@ class IJCNN1(PublishedDataset):
 class Letter(PublishedDataset):
     """[Capital letters](https://doi.org/10.24432/C5ZP40) in 20 fonts: N to Z against A to M (negative).
 
-    The first 16,000 rows of the file are the training part, as the donor of the data used them and
-    as in the Tightest paper.
+    The first 16,000 rows of the file are the training part, as the donor of the data used them.
     """
 
     files: ClassVar = {
@@ -324,9 +320,8 @@ class Letter(PublishedDataset):
 class MNIST(PublishedDataset):
     """Handwritten digits, 28 by 28 pixels from 0 to 255: one group of digits against another.
 
-    The default, 8 against 3, is the task of the Tightest paper. The Forgetron paper has the 126
-    splits of the digits into two groups of five. Digits in neither group are left out. Pixels are
-    numbered from 1, row by row; pixels 781 to 784 are always 0.
+    The default is 8 against 3. The Forgetron paper has the 126 splits of the digits into two groups
+    of five. Pixels are numbered from 1, row by row; pixels 781 to 784 are always 0.
     """
 
     files = _libsvm("multiclass", "mnist", ".bz2", train=60_000, test=10_000)
@@ -335,10 +330,7 @@ class MNIST(PublishedDataset):
 
 
 class Pendigits(PublishedDataset):
-    """[Handwritten digits](https://doi.org/10.24432/C5MG6K) as 8 points on the path of a pen.
-
-    The positive class is the round digits 3, 6, 8, 9 and 0, as in the Tightest paper.
-    """
+    """[Digits](https://doi.org/10.24432/C5MG6K) as 8 points on a pen's path: round (3, 6, 8, 9, 0) or not."""
 
     files: ClassVar = {
         "train": File(PENDIGITS, range(7_494), ("pendigits.tra",)),
@@ -362,11 +354,7 @@ class SensITVehicle(PublishedDataset):
 
 
 class USPS(PublishedDataset):
-    """Handwritten digits of the US Postal Service, 16 by 16 pixels: round digits or not.
-
-    The positive class is the digits 3, 6, 8, 9 and 0, as in the
-    [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870).
-    """
+    """Handwritten digits of the US Postal Service, 16 by 16 pixels: round (3, 6, 8, 9, 0) or not."""
 
     files = _libsvm("multiclass", "usps", ".bz2", train=7_291, test=2_007)
     n_features = 256
