@@ -199,8 +199,10 @@ cdef class Engine:
         rounds = self.rounds_of.base.copy()
         return {"rounds": rounds, "n_mistakes": self.n_mistakes, **self.own_state()}
 
-    def restore_learned(self, state):
-        """Restore that for an engine that has its labels and vectors."""
+    def restore(self, state):
+        """Restore an engine that has its labels from its state, and its vectors if these are of the state."""
+        if "store" in state:
+            self.store.restore(state["store"])
         rounds, n_mistakes = integers(state["rounds"], (self.n_labels,)), count(state["n_mistakes"])
         n_rounds = count(sum(map(count, rounds.tolist())))
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
@@ -214,26 +216,21 @@ cdef class Engine:
     def __setstate__(self, learned):
         state, n_labels, self.checked_at, self.sums, self.is_balanced = learned
         self.widen(n_labels)
-        self.restore_learned(state)
+        Engine.restore(self, state)
 
     def state(self):
         return {**self.learned(), "store": self.store.state()}
-
-    def restore(self, state):
-        """Restore an engine without vectors, which has its labels, from its state."""
-        self.store.restore(state["store"])
-        self.restore_learned(state)
 
 
 cdef int learn_rows(Engine e, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
     """Learn rows of a block up to one after which something is due."""
     due = 0
     while block.row < stop and due == 0:
-        e.store.evaluate_row(block, block.row)
-        if e.prepare():
+        if block.weights[block.row] > 0.0:
             e.store.evaluate_row(block, block.row)
-        weight = 1.0 if block.weights is None else block.weights[block.row]
-        due = learn_example(e, block.labels[block.row], weight, threshold)
+            if e.prepare():
+                e.store.evaluate_row(block, block.row)
+            due = learn_example(e, block.labels[block.row], block.weights[block.row], threshold)
         block.row += 1
     return due
 

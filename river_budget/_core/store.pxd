@@ -54,7 +54,7 @@ cdef class Block:
     cdef list names                   # the columns
     cdef object rows                  # an array of any type (rows, names)
     cdef const double[:, ::1] numbers # the same array if it holds finite doubles only, or None
-    # What is learned of them: the next row, the column of the label of each, and its weight, None for 1.
+    # What is learned of them: the next row, the column of the label of each, and its weight, 0 to skip it.
     cdef readonly Py_ssize_t row
     cdef const int64_t[::1] labels
     cdef const double[::1] weights

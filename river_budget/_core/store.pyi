@@ -9,10 +9,8 @@ from river_budget._core.sums import Sums
 class Block:
     n_rows: int
     row: int
-    def kept(self, rows: Sequence[bool] | NDArray[Any]) -> Block:
-        """Return the rows for which a mask is true."""
-    def begin(self, labels: Ints, weights: Floats | None) -> None:
-        """Set the columns of the labels and the weights, None for 1, of rows that are learned next."""
+    def begin(self, labels: Ints, weights: Floats) -> None:
+        """Set the columns of the labels and the weights of rows that are learned next, but for 0."""
 
 class Store:
     """Vectors under one or several kernels, and one example beside them; see the .pxd."""

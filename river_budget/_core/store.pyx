@@ -72,14 +72,9 @@ cdef class Block:
         values = row.tolist() if row.dtype.kind in "biuf" else row
         return dict(zip(self.names, values, strict=True))
 
-    def kept(self, rows):
-        return Block(self.names, self.rows[np.asarray(rows, np.bool_)], self.numbers is not None)
-
     def begin(self, labels, weights):
-        require(
-            len(labels) == self.n_rows and (weights is None or len(weights) == self.n_rows),
-            "labels or weights are not those of the rows",
-        )
+        is_whole = len(labels) == len(weights) == self.n_rows
+        require(is_whole, "labels or weights are not those of the rows")
         self.labels, self.weights, self.row = labels, weights, 0
 
 

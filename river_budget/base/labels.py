@@ -78,9 +78,11 @@ class Labels:
         self.names, self.column = learned.names, learned.column
         return np.array(columns, np.int64)
 
-    def weights(self, given: Mapping[Any, float]) -> Floats:
-        """Return the weight of each column, 1 where none is given."""
-        return np.array([given.get(name, 1.0) for name in self.names])
+    def weights(self, columns: Ints, given: Mapping[Any, float]) -> Floats:
+        """Return the weights of columns, 1 where none is given."""
+        by_column = np.array([given.get(name, 1.0) for name in self.names])
+        # A label whose examples have no weight is not registered.
+        return by_column.take(columns, mode="clip")
 
     def state(self) -> State:
         return {"columns": dict(self.column)}

@@ -183,10 +183,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         self._f.claim()
         try:
             columns = self._labels.columns(labels, weights)
-            if not weights.all():
-                learned = weights > 0
-                block, columns, weights = block.kept(learned), columns[learned], weights[learned]
-            weights *= self._labels.weights(self._given_weights)[columns]
+            weights *= self._labels.weights(columns, self._given_weights)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
