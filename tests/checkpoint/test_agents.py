@@ -69,7 +69,6 @@ def test_forged_states(make):
 FORGED_POLICIES = [
     (("state", "models", "dict", 0, 0), 7, "the rewards of 1 are wrong"),
     (("parameters", "max_arms"), 1, "too many arms"),
-    (("state", "rewards", "dict", 0, 1, "state", "_mean"), 1.5, "the rewards of 1 are wrong"),
     (("state", "rewards", "dict", 0, 1, "state", "n"), 1.5, "the rewards of 1 are wrong"),
     (("state", "rewards", "dict", 0, 1), 0.5, "the rewards of 1 are wrong"),
     (("state", "rewards", "dict", 0, 1), UNIT_NORM, "the rewards of 1 are wrong"),
