@@ -21,6 +21,7 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
+from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
@@ -225,16 +226,16 @@ cdef class Store:
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
-            vectors = [vector_at(self, slot)] if slot < self.n else []
-            return slot, vectors, self.kernels, self.n_inserted
+            vector = vector_at(self, slot) if slot < self.n else None
+            return slot, vector, self.kernels, self.n_inserted
         finally:
             self.is_busy = False
 
     def undo(self, saved):
-        slot, saved_vectors, kernels, n_inserted = saved
+        slot, vector, kernels, n_inserted = saved
         with self:
             vectors = vectors_of(self)
-            vectors[slot : slot + 1] = saved_vectors
+            vectors[slot : slot + 1] = [] if vector is None else [vector]
             set_vectors(self, vectors, kernels, n_inserted, len(vectors))
 
     # Blocks.
@@ -641,6 +642,8 @@ cdef int check_row(Store self, dict x, dict sizes) except -1:
 
 
 cdef bint is_same(PyObject *name, PyObject *other) except -1:
+    if PyUnicode_CheckExact(<object> name) and PyUnicode_CheckExact(<object> other):
+        return PyUnicode_Compare(<object> name, <object> other) == 0
     own = <object> name  # its code may change the dict that it is from
     return PyObject_RichCompareBool(own, <object> other, Py_EQ)
 
