@@ -1,8 +1,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from river_budget._arrays import Floats, Ints
 from river_budget._core.sums import Sums
 
