@@ -5,6 +5,7 @@
    in all of them, and products are never fused (-ffp-contract=off), so that all machines get the same bits. */
 #ifndef W
 #include "lanes.h"
+#include "removal.h"
 #include "triangles.h"
 
 #define COLUMNS const double *v, const double *w, const double *const *columns, long m, long n, double *row
@@ -71,6 +72,7 @@ struct loops {
     /* mean += (change c - share p) / root */
     void (*add_change)(
         double *mean, double change, const double *c, double share, const double *p, double root, long n);
+    struct removals removals;
 };
 
 /* What the body is made of; W is the number of doubles of a vector.
@@ -167,7 +169,6 @@ struct loops {
         }                                                                                         \
     }
 
-#define MOST 8
 #define BODY "loops.h"
 #include "targets.h"
 
@@ -187,6 +188,7 @@ static int choose_lanes(struct loops *table, int most) {
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
 
+#include "removal.h"
 #include "triangles.h"
 
 /* The products of four rows with z, n of them each, n a multiple of 4. */
@@ -366,5 +368,6 @@ static const struct loops NAME(table) = {
      {NAME(double_products), NAME(double_squares), NAME(double_absolutes), NAME(double_rationals)}},
     NAME(combine), NAME(exponential), NAME(rational), NAME(power), NAME(normalize),
     NAME(inner), NAME(add_multiple), NAME(multiply), NAME(take_column), NAME(get_diagonal),
-    NAME(add_squares), NAME(add_scores), NAME(add_change)};
+    NAME(add_squares), NAME(add_scores), NAME(add_change),
+    {NAME(losses), NAME(unique_largest)}};
 #endif

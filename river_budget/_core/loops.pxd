@@ -27,6 +27,18 @@ cdef extern from "loops.h":
         double *terms
         double *signs
         long n_terms
+    struct Examples "examples":
+        const double *table
+        const double *scores
+        const double *weights
+        const int64_t *columns
+        const double *steps
+        const int64_t *labels
+        const int64_t *rivals
+        long m, n, stride, room, n_labels
+    struct Removals "removals":
+        void (*losses)(const Examples *e, double *sums, double *g) noexcept nogil
+        long (*unique_largest)(const double *row, long n) noexcept nogil
     struct Loops "loops":
         SymmetricLoops symmetric[2]
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
@@ -59,6 +71,7 @@ cdef extern from "loops.h":
         void (*add_change)(
             double *mean, double change, const double *c, double share, const double *p, double root, long n
         ) noexcept nogil
+        Removals removals
     long blocks_before(long g) noexcept nogil
     double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
     int choose_lanes(Loops *table, int most)

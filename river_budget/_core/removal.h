@@ -1,10 +1,10 @@
 /* The losses of removals, each formula once.
 
    Validation examples have scores under a hypothesis of n vectors, and a removal takes the term of one
-   vector out of them. Losses are added up example after example, so all widths give the same bits. */
+   vector out of them. Losses are added up example after example, so all widths give the same bits.
+   `loops.h` includes this header, and once more for each width. */
 #ifndef W
 #include <math.h>
-#include "lanes.h"
 
 /* Kernel values of m examples and n vectors (m, stride), and scores and weights of all labels (n_labels, room).
 
@@ -27,23 +27,8 @@ struct removals {
     long (*unique_largest)(const double *row, long n);
 };
 
-#define MOST 8
-#define BODY "removal.h"
-#include "targets.h"
-
-#define REMOVALS(w) ((struct removals){JOINED(losses_, w), JOINED(unique_largest_, w)})
-
-/* Fill the table with the loops for vectors of at most so many doubles. */
-static void choose_removals(struct removals *table, int most) {
-    *table = TABLE_8(REMOVALS, widest_lanes(most));
-}
-
 #else /* the body for vectors of W doubles */
 
-typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
-typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
-#define V NAME(v)
-#define I NAME(i)
 #define SELECT(mask, a, b) ((V)(((I)(a) & (mask)) | ((I)(b) & ~(mask))))
 #define LARGER(a, b) SELECT((a) > (b), a, b)
 #define ALL(x) ((V){0} + (x))
@@ -158,10 +143,4 @@ static long NAME(unique_largest)(const double *row, long n) {
     return hits == 1 && largest > 0.0 ? places : -1;
 }
 
-#undef V
-#undef I
-#undef ALL
-#undef LARGER
-#undef SELECT
-#undef INLINE
 #endif

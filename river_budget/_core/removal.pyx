@@ -17,24 +17,11 @@ from river_budget._state import LARGEST_SUM, floats, integers, require
 from river_budget.kernels import RBF, RationalQuadratic
 
 from river_budget._core.expansion cimport Expansion
+from river_budget._core.loops cimport Examples, Removals
+from river_budget._core.loops cimport loops as tables
 from river_budget._core.store cimport Store
 
-cdef extern from "removal.h":
-    struct Examples "examples":
-        const double *table
-        const double *scores
-        const double *weights
-        const int64_t *columns
-        const double *steps
-        const int64_t *labels
-        const int64_t *rivals
-        long m, n, stride, room, n_labels
-    struct Loops "removals":
-        void (*losses)(const Examples *, double *, double *) noexcept nogil
-        long (*unique_largest)(const double *, long) noexcept nogil
-    void choose_removals(Loops *, int most)
-
-cdef Loops loops
+cdef Removals *loops = &tables.removals
 
 # Margins are ties if they differ by less than this, relative to the largest score.
 cdef double TIE = 1e-12
@@ -42,13 +29,6 @@ cdef double TIE = 1e-12
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
 cdef double LARGEST_COUNT = 1e12
-
-
-def use_lanes(int most):
-    choose_removals(&loops, most)
-
-
-use_lanes(8)
 
 
 cdef class ValidationTable:

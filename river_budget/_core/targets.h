@@ -1,4 +1,4 @@
-/* Includes the header BODY for vectors of W = 2 doubles and, on x86-64, for those of 4 and of MOST = 8. */
+/* Includes the header BODY for vectors of W = 2 doubles and, on x86-64, of 4 and 8. */
 BEGIN_LOOPS
 #define W 2 /* SSE2, NEON, WebAssembly */
 #include BODY
@@ -10,13 +10,10 @@ BEGIN_TARGET("avx2")
 #include BODY
 #undef W
 END_TARGET
-#if MOST >= 8
 BEGIN_TARGET("avx512f,avx512dq,avx512vl")
 #define W 8
 #include BODY
 #undef W
 END_TARGET
 #endif
-#endif
 #undef BODY
-#undef MOST

@@ -11,8 +11,8 @@ import pytest
 from states import content
 
 import river_budget as rb
-from river_budget._core import removal
 from river_budget._core.expansion import Expansion
+from river_budget._core.loops import use_lanes
 from river_budget._core.removal import CountedTable, ValidationTable
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
@@ -24,8 +24,8 @@ each_number_of_labels = pytest.mark.parametrize("n_labels", [2, 3, 4, 7])
 @pytest.fixture
 def lanes():
     """Yield a function that sets the widest vectors; afterwards the widest possible are used."""
-    yield removal.use_lanes
-    removal.use_lanes(8)
+    yield use_lanes
+    use_lanes(8)
 
 
 def expansion(n_labels=2):
