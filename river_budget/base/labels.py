@@ -28,13 +28,10 @@ class Labels:
     both are the first label until the second one is seen, and None before the first.
     """
 
-    __slots__ = ("_advice", "_limit", "column", "names")
+    __slots__ = ("_limit", "column", "names")
 
-    def __init__(
-        self, limit: int, advice: str = "raise max_classes, unless the labels are ids by mistake"
-    ) -> None:
+    def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._advice = advice
         self.column: dict[Any, int] = {}
         self.names: list[Any] = [None, None]
 
@@ -51,10 +48,8 @@ class Labels:
         if label in self.column:
             return self.column[label]
         n = len(self.column)
-        if n == self._limit:
-            raise ValueError(
-                f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
-            )
+        excess = f"the label {y!r} is one class too many, at most {n} are allowed"
+        require(n < self._limit, f"{excess}: raise max_classes, unless they are ids by mistake")
         names = [*self.column, label]
         if n == 1 and names[0] == 1:
             names.reverse()

@@ -117,7 +117,7 @@ class Comparator:
         Raises ValueError if a value or a label is invalid.
         """
         examples = list(stream)
-        labels = Labels(len(self.classes) + len(examples), "")
+        labels = Labels(len(self.classes) + len(examples))
         labels.columns(self.classes)
         columns = labels.columns([y for _, y in examples])
         scores = self.scores([x for x, _ in examples])
@@ -157,7 +157,7 @@ class Span:
 
     def __init__(self, kernel: Kernel, stream: Examples) -> None:
         require(stream, "the stream has no examples")
-        labels = Labels(len(stream), "")
+        labels = Labels(len(stream))
         self._columns = labels.columns([y for _, y in stream])
         self._classes, self._n_labels = list(labels.column), len(labels.names)
         chosen = np.random.default_rng(SEED).permutation(len(stream))[:N_VECTORS]
