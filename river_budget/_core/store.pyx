@@ -341,7 +341,7 @@ cdef class Store:
             elif not self.has_found:
                 find_rows(self)
             if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
-                numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
+                numbers_row(self, p, &inner, 0, &row[0])
             else:
                 exact_row(self, p, &inner, 0, &row[0])
             add_arrays(self, p, &inner, 0, &row[0])
@@ -793,7 +793,7 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
         if g >= 0:
             inner, row = &self.inners[g], rows + i * self.capacity
             if inner.leader == i:
-                numbers_row(self, p, inner, g, n, row)
+                numbers_row(self, p, inner, g, row)
                 add_arrays(self, p, inner, g, row)
             else:
                 memcpy(row, rows + inner.leader * self.capacity, n * sizeof(double))
@@ -816,58 +816,33 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
         memset(row + self.n, 0, (n - self.n) * sizeof(double))
 
 
-cdef int numbers_row(
-    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
-) except -1 nogil:
-    """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
-    cdef Py_ssize_t k = 0, n_listed = 0
-    factor = inner.factor  # read once
-    if (
-        inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
-        or 2 * p.n_nonzero + FEWEST_ZEROS < p.m
-    ):
-        return sparse_row(self, p, inner, g, n, row)
-    for j in range(p.m):
-        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
-        if w == 0.0:
-            continue
-        n_listed += feature.column == NULL and feature.length != 0
-        self.columns_of[k] = feature.column if feature.column != NULL else self.zeros
-        self.terms[k], self.weights[k] = p.values[j], factor * size(inner, w)
-        k += 1
-    if n_listed:
-        return sparse_row(self, p, inner, g, n, row)
-    loops.sums[inner.is_plain][inner.statistic](
-        self.terms, self.weights, self.columns_of, k, n, row
-    )
-    if inner.statistic == SUM_OF_RATIONALS:
-        loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
+cdef int numbers_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) except -1 nogil:
+    """Compute inner statistics of numbers.
 
-
-cdef int sparse_row(
-    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
-) except -1 nogil:
-    """Compute inner statistics where features are missing, are 0 or are in lists.
-
-    A distance follows from self statistics and from the features that x shares with a vector. If it
-    would lose significant digits, the terms of all features are summed instead.
+    They are plain sums if x has all features of the vectors, in columns, and few zeros. Otherwise, they
+    follow from self statistics and from the features that x shares with a vector. If a distance would then
+    lose significant digits, the terms of all features are summed instead.
     """
-    cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
     cdef bint is_rational = inner.statistic == SUM_OF_RATIONALS
-    cdef Py_ssize_t k = 0
+    n, k = (self.n + 7) // 8 * 8, -1
+    if (
+        inner.statistic != DOT_PRODUCT and p.n_known == self.features.n_used
+        and 2 * p.n_nonzero + FEWEST_ZEROS >= p.m
+    ):
+        k = gather(self, p, inner, g, True)
+    if k >= 0:
+        loops.sums[inner.is_plain][inner.statistic](self.terms, self.weights, self.columns_of, k, n, row)
+        if is_rational:
+            loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
+        return 0
     own, limit = p.own[g].numbers, CANCELS_ABOVE / inner.gamma
     if not is_rational and inner.statistic != DOT_PRODUCT and (
         own > limit or loops.exceeds(inner.statistics, limit, self.n)
     ):
         return exact_row(self, p, inner, g, row)
-    for i in range(p.n_nonzero):
-        j = p.nonzero[i]
-        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
-        if w != 0.0 and feature.column != NULL:
-            v, w = p.values[j], weight(inner, w)
-            self.columns_of[k] = feature.column
-            self.terms[k], self.weights[k] = v * w if is_product else v, w
-            k += 1
+    k = gather(self, p, inner, g, False)
+    for j in range(k if inner.statistic <= SQUARED_DISTANCE else 0):
+        self.terms[j] *= self.weights[j]
     loops.overlaps[inner.statistic](self.terms, self.weights, self.columns_of, k, n, row)
     for i in range(p.n_nonzero):
         j = p.nonzero[i]
@@ -880,9 +855,27 @@ cdef int sparse_row(
         loops.combine(constant, inner.statistics, w, n, row)
 
 
-cdef void add_listed(
-    Inner *inner, double v, double w, Feature *feature, double *row
-) noexcept nogil:
+cdef Py_ssize_t gather(Store self, Point *p, Inner *inner, Py_ssize_t g, bint is_all) noexcept nogil:
+    """Gather the terms of x, all or those of values other than 0 in columns; return their number.
+
+    All terms cannot be gathered, for -1, if some are in lists.
+    """
+    cdef Py_ssize_t k = 0
+    factor = inner.factor  # read once
+    for i in range(p.m if is_all else p.n_nonzero):
+        j = i if is_all else p.nonzero[i]
+        w, feature = scale_at(self, p.rows[j], g), &self.features.rows[p.rows[j]]
+        if w == 0.0 or feature.column == NULL and not is_all:
+            continue
+        if feature.column == NULL and feature.length:
+            return -1
+        self.columns_of[k] = feature.column if feature.column != NULL else self.zeros
+        self.terms[k], self.weights[k] = p.values[j], factor * size(inner, w)
+        k += 1
+    return k
+
+
+cdef void add_listed(Inner *inner, double v, double w, Feature *feature, double *row) noexcept nogil:
     """Add what a feature, whose values are in a list, adds to inner statistics."""
     for e in range(feature.length):
         slot, s = feature.entries[e].slot, feature.entries[e].value
