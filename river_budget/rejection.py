@@ -14,6 +14,7 @@ from river_budget._state import require
 from river_budget.base import classifier_of, documented, innermost_of
 from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
+from river_budget.perceptrons.forgetron import Forgetron
 
 
 @documented
@@ -66,8 +67,6 @@ class Reject(ClassifierWrapper):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from river_budget.perceptrons.forgetron import Forgetron
-
         yield {"model": Forgetron()}
 
     def doubt_one(self, x: Features) -> float:

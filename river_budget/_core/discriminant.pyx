@@ -33,10 +33,9 @@ cdef double FLOOR = 0.1                # with forgetting, a share of this is put
 cdef double LARGEST = 4.0 * PRIOR      # variance of the coefficient whose turn it is, above which nothing fades
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
-# Bounds of beta; what the sum of its second derivatives begins with, and its factor in each round.
+# Bounds of beta, and the factor of the sum of its second derivatives in each round.
 cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
-cdef double START = 1.0
 cdef double KEPT = 0.999
 
 
@@ -155,7 +154,6 @@ cdef class Discriminant(Engine):
     cdef Fourier fourier
     cdef Py_ssize_t n_features
     cdef double forgetting
-    cdef bint learns_scales
     # What is learned.
     cdef object P                          # elements in the layout of `symmetric.h`
     cdef object W                          # (labels, width)
@@ -177,7 +175,6 @@ cdef class Discriminant(Engine):
     def __init__(self, Store store not None, Py_ssize_t n_features, double forgetting, seed, scales):
         dtype = np.dtype(store.dtype)
         self.store, self.n_features, self.forgetting = store, n_features, forgetting
-        self.learns_scales = store.scaled[0]
         self.fourier = Fourier(n_features // 2, seed, scales)
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
@@ -186,7 +183,7 @@ cdef class Discriminant(Engine):
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
         self.P = zero_matrix((places(self.n_rows, 0),), dtype)
         self.p = address(self.P)
-        self.kept = np.zeros((BUFFER if self.learns_scales else 0, 2))
+        self.kept = np.zeros((BUFFER if store.scaled[0] else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
         self.set_labels(2)
         self.reset()
@@ -366,21 +363,17 @@ cdef class Discriminant(Engine):
         self.P[:], self.W[:] = 0.0, 0.0
         self.P[places(diagonal, diagonal)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
-        self.beta, self.squares, self.stamp = 1.0, START, -1
+        self.beta, self.squares, self.stamp = 1.0, 1.0, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         room = (n_labels + 7) // 8 * 8
-        W, K = padded(self.W, n_labels), padded(self.matrix, n_labels, room)
+        W, K = padded(self.W, n_labels), padded(self.K.base[:, : self.n_labels], n_labels, room)
         counts, by_label = padded(self.counts.base, n_labels), np.zeros((5, room))
         Engine.set_labels(self, n_labels)
         self.W, self.K, self.counts, self.w, self.room = W, K, counts, address(W), room
         self.means, self.discriminants, self.logits, self.residuals, self.changes = by_label
 
     # What is learned.
-
-    @property
-    def matrix(self):
-        return self.K.base[:, : self.n_labels]
 
     @property
     def nbytes(self):
@@ -391,7 +384,7 @@ cdef class Discriminant(Engine):
         return {
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
-            "residuals": self.matrix.copy(), "counts": self.counts.base.copy(),
+            "residuals": self.K.base[:, : self.n_labels].copy(), "counts": self.counts.base.copy(),
             "beta": self.beta, "squares": self.squares,
             "kept": self.kept.base[: self.store.n].copy(),
         }
@@ -399,7 +392,7 @@ cdef class Discriminant(Engine):
     def restore_own(self, state):
         """Restore all but the store, of a model that has its labels."""
         cdef Py_ssize_t n = self.n_labels, n_features = self.n_features
-        dtype, is_kept = self.P.dtype, self.learns_scales and self.n_rounds < BUFFER
+        dtype, is_kept = self.P.dtype, self.store.scaled[0] and self.n_rounds < BUFFER
         kept = floats(state["kept"], (self.n_rounds if is_kept else 0, 2))
         is_valid = (kept[:, 0] >= 0) & (kept[:, 0] < n) & (kept[:, 1] > 0)
         require(self.store.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
@@ -417,7 +410,7 @@ cdef class Discriminant(Engine):
         P = padded(P, self.n_rows, self.width)
         groups = [P[i : i + 8, : i + 8].ravel() for i in range(0, self.n_rows, 8)]
         self.P[:] = np.concatenate(groups)
-        self.W[:, :n_features], self.matrix[:], self.counts = W, K, counts
+        self.W[:, :n_features], self.K.base[:, :n], self.counts = W, K, counts
         self.kept = padded(kept, BUFFER if is_kept else 0)
 
 

@@ -33,4 +33,3 @@ cdef class Sums:
     cpdef int add(self, Store store) except -1 nogil
     cdef int look_up(self, Store store) except -1
     cdef int add_arrays(self, Store store) except -1
-    cdef double mean_at(self, Py_ssize_t row)

@@ -121,20 +121,16 @@ cdef class Sums:
 
     def mean(self, name):
         """Return the mean of the known values of a number, 0 where it is absent; None without one."""
-        row = self.rows.get(name)
-        return self.means.get(name) if row is None else self.mean_at(row)
-
-    cdef double mean_at(self, Py_ssize_t row):
-        own = <FeatureSums *> &self.table[row, 0]
+        if name not in self.rows:
+            return self.means.get(name)
+        own = <FeatureSums *> &self.table[<Py_ssize_t> self.rows[name], 0]
         n = self.n_observed - own.since
         total = own.total - (n - own.n_present) * own.reference
         return max(-LARGEST_MEAN, min(LARGEST_MEAN, own.reference + total / n))
 
     def clear(self):
         """Drop all sums, and keep the means."""
-        self.means = {
-            name: self.mean_at(row) for name, row in self.rows.items() if type(name) is not Category
-        }
+        self.means = {name: self.mean(name) for name in self.rows if type(name) is not Category}
         self.table, self.rows, self.arrays, self.columns = np.zeros((0, N_COLUMNS)), {}, {}, None
 
     def measures(self):
