@@ -39,10 +39,9 @@ class KernelLDA(OnlineClassifier):
     turns discriminants into probabilities.
 
     For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
-    takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` bytes for the projection of each name of
-    the last example. Projections follow from names and seed, so checkpoints leave them out; all
-    models share a cache of 1,000. Array features, such as embeddings, are projected by Hadamard
-    transforms.
+    takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` for the projection of each name of the last
+    example; a cache of 1,000 serves all models. Projections follow from names and seed, so
+    checkpoints leave them out. Arrays, such as embeddings, are projected by Hadamard transforms.
 
     Parameters
     ----------

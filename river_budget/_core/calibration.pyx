@@ -69,9 +69,6 @@ cdef class Calibrator:
     def __reduce__(self):
         return type(self), (), self.state()
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     cdef Bias *bias_of(self, Py_ssize_t column, Py_ssize_t m) noexcept:
         return <Bias *> &self.biases[column, m, 0]
 
@@ -187,9 +184,10 @@ cdef class Calibrator:
         for i in range(n):
             bias = self.bias_of(columns[i], m)
             u = (p[i] - bias.a * first - bias.b * second) / (bias.own + PRIOR)
-            bias.value = clipped(bias.value - u, RADIUS)
-        own.a = clipped(own.a - first, RADIUS / width)
-        own.b = clipped(own.b - second, RADIUS / sqrt(width))
+            bias.value = max(-RADIUS, min(RADIUS, bias.value - u))
+        first, second = own.a - first, own.b - second
+        own.a = max(-RADIUS / width, min(RADIUS / width, first))
+        own.b = max(-RADIUS / sqrt(width), min(RADIUS / sqrt(width), second))
 
     @property
     def weights(self):
@@ -221,6 +219,4 @@ cdef class Calibrator:
         self.n_gaps, self.columns, self.mixture = count(state["n_gaps"]), dict(columns), weights
         self.maps, self.biases = maps, padded(biases, n + 1)
 
-
-cdef double clipped(double value, double largest) noexcept:
-    return min(max(value, -largest), largest)
+    __setstate__ = restore

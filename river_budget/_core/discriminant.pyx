@@ -161,9 +161,9 @@ cdef class Discriminant(Engine):
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
-    # The example with `stamp`; then what its update learns, and K times its residuals.
+    # Of the example with `stamp`: W' phi and what follows, and then its residuals and K times these.
     cdef object vectors                    # phi and P phi with the type of P (2, width)
-    cdef double[::1] means, discriminants, logits, residuals, changes  # by labels (room,); the means are W' phi
+    cdef double[::1] means, discriminants, logits, residuals, changes  # by labels (room,)
     # The addresses of P, W, phi and P phi, and the loops for their type.
     cdef char *p
     cdef char *w
@@ -417,7 +417,7 @@ cdef class Discriminant(Engine):
 def places(rows, columns):
     """Return the places of elements in the layout of `symmetric.h`."""
     groups = rows // 8
-    return 32 * groups * (groups + 1) + rows % 8 * 8 * (groups + 1) + columns
+    return 8 * (groups + 1) * (rows - 4 * groups) + columns
 
 
 cdef char *address(array) except NULL:

@@ -36,9 +36,6 @@ cdef class Sums:
     def __reduce__(self):
         return type(self), (), self.state()
 
-    def __setstate__(self, state):
-        self.restore(state)
-
     @property
     def names(self):
         """The names of the features, in the order of their measures."""
@@ -181,6 +178,8 @@ cdef class Sums:
         require(len(rows) == len(names), "a feature has two sums")
         self.n_observed, self.rows, self.arrays, self.means = n_observed, rows, arrays, dict(means)
         self.table, self.columns = table, None
+
+    __setstate__ = restore
 
 
 cdef checked(table, n_observed):

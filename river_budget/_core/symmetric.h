@@ -70,7 +70,7 @@ static void OF_TYPE(column)(const void *m, long j, void *unit, void *column, lon
     ((T *)unit)[j] = 1;
     for (long i = 0; i < n; i++) {
         long row = i < j ? j : i, g = row / 8;
-        to[i] = a[32 * g * (g + 1) + row % 8 * 8 * (g + 1) + (i < j ? i : j)];
+        to[i] = a[8 * (g + 1) * (row - 4 * g) + (i < j ? i : j)];
     }
 }
 
