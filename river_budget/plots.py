@@ -7,7 +7,7 @@ or their results, are a dict by name; those of `evaluate.lifelong` are of one ta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,9 +154,7 @@ def draw_class_forgetting(axes: Axes, runs: Runs) -> None:
     axes.set_title("drop from the best earlier accuracy on the class (%)", fontsize="small")
 
 
-def draw_expert_weights(
-    axes: Axes, rounds: Sequence[int], history: Sequence[Mapping[Any, float]]
-) -> None:
+def draw_expert_weights(axes: Axes, rounds: Sequence[int], history: Sequence[Any]) -> None:
     """Draw the total weight of Mnemotron's experts with each forgetting factor over time.
 
     `history` is `Mnemotron.expert_weights` at each of the rounds, which ascend.
@@ -177,9 +175,7 @@ def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
 
 
-def _draw_cells(
-    axes: Axes, shares: Any, colors: str, rows: Iterable[Any], columns: Iterable[Any]
-) -> None:
+def _draw_cells(axes: Axes, shares: Any, colors: str, rows: Any, columns: Any) -> None:
     """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
     axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
     axes.set_yticks(range(len(shares)), [*map(str, rows)], fontsize=6)

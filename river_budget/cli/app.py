@@ -110,8 +110,7 @@ def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
 
     Yields a function that shows a text, and advances the bar by one step or several.
     """
-    is_hidden = total is None and (sys.stdout.isatty() or notes.disabled)
-    if is_hidden or not sys.stderr.isatty():
+    if not sys.stderr.isatty() or (total is None and (sys.stdout.isatty() or notes.disabled)):
         yield lambda text, n=1: None
         return
     # rich would lead standard output to the terminal, too.
