@@ -241,15 +241,14 @@ def _repeat(concept: Any) -> Iterator[Any]:
         example = None
         for example in concept:
             yield example
-        if example is None:
-            raise ValueError(f"{type(concept).__name__} has no examples")
+        require(example is not None, f"{type(concept).__name__} has no examples")
 
 
 class RecurringConcepts(Stream):
     """A stream that switches between concepts, each of which recurs.
 
-    A concept continues where it stopped, with new examples; one that ends starts over. An empty one
-    raises a ValueError while iterating.
+    A concept, as a data set of River, continues where it stopped, with new examples; one that ends
+    starts over. An empty one raises a ValueError while iterating.
 
     Examples
     --------
@@ -262,9 +261,7 @@ class RecurringConcepts(Stream):
     [0, 0, 1, 1, 0]
     """
 
-    concepts: Sequence[Any] = _parameter(
-        dataclasses.MISSING, "For each, a River data set or another iterable that can be restarted."
-    )
+    concepts: Sequence[Any] = _parameter(dataclasses.MISSING, "Iterables that can be restarted.")
     schedule: Sequence[tuple[int, int]] | None = _parameter(
         None, "Concepts' indices and numbers of examples, which repeat; by default 1,000 of each."
     )
@@ -389,7 +386,7 @@ class Router(Stream):
     n_features = 3
     n_arms: int = _count(4, "Number of arms.")
     change_at: int | None = _count(
-        None, "Number of requests before the order of strengths is reversed; never by default."
+        None, "Number of requests before strengths are reversed, if any."
     )
     n_samples: int | None = _count(None, ENDLESS)
     seed: int | None = _parameter(None, SEED)

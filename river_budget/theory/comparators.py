@@ -93,9 +93,8 @@ class Comparator:
     @classmethod
     def of(cls, model: Perceptron) -> Comparator:
         """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
-        if not isinstance(model, Perceptron):
-            name = type(model).__name__
-            raise ValueError(f"the hypothesis of a {name} is not a single kernel expansion")
+        error = f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
+        require(isinstance(model, Perceptron), error)
         return cls(model.resolved_kernel, model.support_vectors, model.coefficients, model.classes)
 
     @property
