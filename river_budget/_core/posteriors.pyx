@@ -78,15 +78,16 @@ cdef class Triangles:
 
     def state(self, Py_ssize_t n):
         """Return the blocks without the terms, the terms and their signs, up to row n."""
-        blocks, terms = self.blocks[:, : blocks_before((n + 3) // 4)], self.terms[:, :, :n]
-        return {"blocks": blocks.copy(), "terms": terms.copy(), "signs": self.signs.copy()}
+        blocks, signs = self.blocks[:, : blocks_before((n + 3) // 4)], self.signs[:, :MOST_TERMS]
+        return {"blocks": blocks.copy(), "terms": self.terms[signs != 0, :n], "signs": signs.copy()}
 
     def restore(self, state, Py_ssize_t n):
         end = blocks_before((n + 3) // 4)
         self.blocks[:, :end] = floats(state["blocks"], (self.n_matrices, end))
         self.diagonals[:, :n] = self.blocks[:, places(n).diagonal()]
-        self.terms[:, :, :n] = floats(state["terms"], (self.n_matrices, MOST_TERMS, n))
-        self.signs[:] = floats(state["signs"], self.signs.shape)
+        # No more than there is room for.
+        signs = self.signs[:, :MOST_TERMS] = floats(state["signs"], (self.n_matrices, MOST_TERMS))
+        self.terms[signs != 0, :n] = floats(state["terms"], (np.count_nonzero(signs), n))
         for i in range(self.n_matrices):
             self.matrices[i].n_terms = np.count_nonzero(self.signs[i])
 
