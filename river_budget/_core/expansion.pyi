@@ -17,7 +17,6 @@ class Expansion(Engine):
     """A kernel expansion for each label over the vectors of a store, and the rounds of an algorithm."""
 
     y: Example
-    scale: float
     n_weighted: int  # updates with a weight other than 1
     largest_self_value: float
     # What an algorithm asks. Vectors with equal sizes or costs count as the oldest of them.

@@ -313,8 +313,7 @@ cdef class Expansion(Engine):
     def restore_own(self, state):
         rows = floats(state["coefficients"], (self.n_labels, self.store.n))
         largest, sums = abs(rows).max(initial=0.0), abs(rows.sum(axis=0)).max(initial=0.0)
-        tolerance = ROUNDING * largest if self.n_labels > 2 else 0.0
-        require(sums <= tolerance, "the coefficients of a vector must sum to 0")
+        require(sums <= ROUNDING * largest, "the coefficients of a vector must sum to 0")
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
         self.n_weighted = count(state["n_weighted"])
         self.largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)

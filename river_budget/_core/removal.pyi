@@ -4,7 +4,6 @@ from typing import Any
 from river_budget._arrays import Floats
 from river_budget._core.expansion import Expansion
 from river_budget._core.store import Store
-from river_budget._state import State
 from river_budget.kernels import Features
 
 class ValidationTable:
@@ -15,7 +14,6 @@ class ValidationTable:
     n: int
     n_labels: int
     kernel_values: Floats  # (m, n)
-    nbytes: int
     def __init__(
         self, f: Expansion, most_vectors: int, store: Store | None = None, most_examples: int = 0
     ) -> None: ...
@@ -27,8 +25,6 @@ class ValidationTable:
     def exact(self) -> Floats: ...
     def derive(self, table: Floats) -> None: ...
     def errors(self) -> dict[str, float]: ...
-    def state(self) -> State: ...
-    def restore(self, state: State) -> None: ...
 
 class CountedTable(ValidationTable):
     def nearest(self, slot: int) -> int: ...
