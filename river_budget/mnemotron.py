@@ -159,14 +159,13 @@ class Mnemotron(Machine):
         The forgetting factor with the largest weight shows the current speed of drift.
         """
         kernels = self._f.store.kernels
-        weights = zip(self._f.posteriors.experts, self._f.hedge.tolist(), strict=True)
+        weights = zip(self._f.posteriors.experts, self._f.shares, strict=True)
         return {(kernels[z], *pair): weight for (z, *pair), weight in weights}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        weights = self._f.layers.tolist()
-        return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
+        return dict(zip(("hedge", "slow mixer", "fast mixer"), self._f.weights[-3:], strict=True))
 
     @property
     def n_rebuilds(self) -> int:
@@ -189,7 +188,7 @@ class Mnemotron(Machine):
         Of the positive label with two labels (n_support,), else (n_support, n_classes).
         """
         f = self._f
-        mean = f.posteriors.mean(f.hedge, f.n)[:, f.store.by_age]
+        mean = f.posteriors.mean(f.shares, f.n)[:, f.store.by_age]
         return mean[0] if len(mean) == 1 else mean.T
 
     @property
@@ -200,7 +199,7 @@ class Mnemotron(Machine):
         """
         f, square = self._f, 0.0
         for z in range(f.store.n_kernels):
-            mean = f.posteriors.mean(np.where(self._kernel_of == z, f.hedge, 0.0), f.n)
+            mean = f.posteriors.mean(np.where(self._kernel_of == z, f.shares, 0.0), f.n)
             square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
@@ -261,7 +260,7 @@ class Mnemotron(Machine):
         rows = np.array([store.row(z) for z in range(store.n_kernels)])
         inverses = f.posteriors.inverses.matrices_of(f.n)
         projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
-        return max(0.0, 1.0 - float(np.bincount(self._kernel_of, f.hedge) @ projections))
+        return max(0.0, 1.0 - float(np.bincount(self._kernel_of, f.shares) @ projections))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)

@@ -6,7 +6,7 @@ from river_budget.kernels import Features
 
 class Experts(Engine):
     posteriors: Any
-    hedge: Floats
-    layers: Floats
+    weights: Floats
+    shares: Floats
     def __init__(self, *arguments: Any) -> None: ...
     def probabilities_of(self, x: Features) -> list[float]: ...

@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, infer_types=True
-# cython: initializedcheck=False, cdivision=True
+# cython: wraparound=False, initializedcheck=False, cdivision=True, infer_types=True
 """Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
 
 from libc.math cimport fmax, fmin, frexp, log, sqrt
@@ -238,8 +237,9 @@ cdef class Experts(Engine):
     # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
     # the hedge, and of the three in the forecast (experts + 3,).
     cdef Py_ssize_t n_experts
-    cdef double[::1] learned, steps, weights
-    cdef double[::1] shares                # of the posteriors in the hedge
+    cdef double[::1] learned, steps
+    cdef readonly double[::1] weights
+    cdef readonly double[::1] shares       # of the posteriors in the hedge, with a sum of 1
     # The last forecast: probabilities (experts, labels), their logarithms, up to a term for each expert,
     # and the three mixtures and the forecast (4, labels).
     cdef double[:, ::1] probabilities, logs, mixtures
@@ -317,11 +317,9 @@ cdef class Experts(Engine):
 
         In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
         """
-        cdef double change, n_examples, total = self.n_labels
-        n = self.n_experts
-        for c in range(self.n_labels):
-            total += self.rehearsal.labels[c, EXAMPLES]
-        n_examples = self.rehearsal.labels[label, EXAMPLES]
+        cdef double change
+        n, n_examples = self.n_experts, self.rehearsal.labels[label, EXAMPLES]
+        total = self.n_labels + self.n_rounds
         balance = share * sqrt(total / (self.n_labels * (n_examples + 1.0)))
         steps = &self.steps[0]
         for i in range(3):
@@ -396,8 +394,8 @@ cdef class Experts(Engine):
             self.store.put(slot)
             self.rehearsal.owners[slot] = label
         # Nothing fails until the example is learned.
-        due |= self.end_round(label)
         self.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
+        due |= self.end_round(label)
         for i in range(self.learned.shape[0]):
             if i < self.n_experts or i >= 3 * self.n_experts:
                 self.learned[i] *= RHO
@@ -427,16 +425,6 @@ cdef class Experts(Engine):
         return 0
 
     # What is learned.
-
-    @property
-    def hedge(self):
-        """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        return self.shares.base.copy()
-
-    @property
-    def layers(self):
-        """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
-        return self.weights.base[self.n_experts :].copy()
 
     @property
     def nbytes(self):

@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, infer_types=True
-# cython: initializedcheck=False, cdivision=True
+# cython: wraparound=False, initializedcheck=False, cdivision=True, infer_types=True
 """The Gaussian process posteriors of the experts at the shared support vectors."""
 
 from libc.math cimport INFINITY, erfc, fmax, fmin, log2, sqrt
@@ -112,13 +111,10 @@ cdef class Posteriors:
     """
 
     def __init__(self, Store vectors not None, list experts, Py_ssize_t budget):
-        cdef Py_ssize_t n_experts = len(experts), n_kernels = vectors.n_kernels
-        cdef Py_ssize_t width = (budget // LANES + 1) * LANES
+        n_experts, n_kernels, width = len(experts), vectors.n_kernels, (budget // LANES + 1) * LANES
         self.vectors, self.experts, self.budget, self.width = vectors, experts, budget, width
         self.n_experts, self.n_kernels = n_experts, n_kernels
-        kernels, factors, noises = zip(*experts)
-        self.kernels = np.array(kernels, np.intp)
-        self.factors, self.noises = np.array(factors, np.float64), np.array(noises, np.float64)
+        self.kernels, self.factors, self.noises = [np.array(column) for column in zip(*experts)]
         self.covariances, self.inverses = Triangles(n_experts, width), Triangles(n_kernels, width)
         self.scales, self.r, self.g = np.ones(n_experts), np.zeros(n_experts), np.zeros(n_kernels)
         self.u, self.c = zeros(n_kernels, width), zeros(n_experts, width)
