@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._checks import check_count, check_not_negative
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
@@ -88,8 +88,8 @@ class Mnemotron(Machine):
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
-        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the last two default kernels have the first and
-        the third of these.
+        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1), of which the last two default kernels have the
+        first and the third, also if they are given.
     novelty
         Smallest `novelty_one` of a new support vector; with C labels, of log2(C) times that, since
         a label of many tells more.
@@ -142,7 +142,7 @@ class Mnemotron(Machine):
         repeats, archive = self.repeats, self.archive
         require(isinstance(repeats, bool), f"repeats must be True or False, got {repeats!r}")
         self._given = _kernels_of(self.kernels)
-        pairs = _pairs_of_kernels(self.forgetting, self.kernels, len(self._given))
+        pairs = _pairs_of_kernels(self.forgetting, self._given)
         learns = any(kernel.learns_scales for kernel in self._given)
         self._is_scaled = [
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
@@ -279,16 +279,14 @@ def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     return tuple(kernels)
 
 
-def _pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> list[Any]:
+def _pairs_of_kernels(forgetting: Any, kernels: Sequence[Kernel]) -> list[Any]:
     """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
     if forgetting is None:
-        return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
-    listed = forgetting if isinstance(forgetting, Sequence) and forgetting else [forgetting]
-    are_pairs = all(isinstance(pair, Sequence) and len(pair) == 2 for pair in listed)
-    expected = "pairs of a forgetting factor and a noise variance"
-    require(are_pairs, f"forgetting must be {expected}, got {forgetting!r}")
-    for factor, noise in forgetting:
-        check_positive("forgetting: a forgetting factor", factor)
-        check_positive("forgetting: a noise variance", noise)
-        require(factor <= 1, f"forgetting: a forgetting factor must be at most 1, got {factor!r}")
-    return [forgetting] * n_kernels
+        return [DEFAULTS.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
+    try:
+        is_valid = all(0 < factor <= 1 and 0 < noise < math.inf for factor, noise in forgetting)
+    except (TypeError, ValueError):
+        is_valid = False
+    expected = "pairs of a forgetting factor in (0, 1] and a positive noise variance"
+    require(forgetting and is_valid, f"forgetting must be {expected}, got {forgetting!r}")
+    return [forgetting] * len(kernels)
