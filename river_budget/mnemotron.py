@@ -10,7 +10,6 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative
-from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
 from river_budget._state import Field, require
@@ -37,19 +36,6 @@ DEFAULTS: dict[Kernel, Any] = {
     RationalQuadratic(gamma_factor=10.0): FEW_PAIRS,
     Normalized(Polynomial(degree=1)): FEW_PAIRS,
 }
-
-
-class Archive(KernelLDA):
-    """A `KernelLDA` whose rounds another model goes through, with columns as labels."""
-
-    @property
-    def engine(self) -> Discriminant:
-        """What goes through the rounds."""
-        return self._f
-
-    def follow(self) -> None:
-        """Update scales and width if the last round has made that due, or an interrupt prevented it."""
-        self._complete()
 
 
 @documented
@@ -128,8 +114,8 @@ class Mnemotron(Machine):
 
     _f = Field[Experts](key="hypothesis")
 
-    # Its engine has its labels when it is restored: that of the model comes first.
-    _archive = Field[Archive | None]()
+    # Its engine, with columns as labels, has its labels when it is restored: that of the model comes first.
+    _archive = Field[KernelLDA | None]()
 
     budget: int = parameter(default=100, check=check_count)
     kernels: Sequence[Kernel] | None = None
@@ -148,8 +134,8 @@ class Mnemotron(Machine):
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
         ]
         store = Store(self._given, self.dtype, self._is_scaled)
-        self._archive = None if archive is None else Archive(archive, dtype=self.dtype)
-        engine = None if self._archive is None else self._archive.engine
+        self._archive = None if archive is None else KernelLDA(archive, dtype=self.dtype)
+        engine = None if self._archive is None else self._archive._f  # noqa: SLF001
         return Experts(store, store.empty_like(), pairs, self.budget, self.novelty, repeats, engine)
 
     @property
@@ -221,13 +207,16 @@ class Mnemotron(Machine):
 
     def _check(self) -> None:
         super()._check()
-        if self._archive is not None:
-            self._archive.follow()
+        self._follow_archive()
 
     def _complete(self) -> None:
         super()._complete()
+        self._follow_archive()
+
+    def _follow_archive(self) -> None:
+        """Update its scales and width if the last round has made that due, or an interrupt prevented it."""
         if self._archive is not None:
-            self._archive.follow()
+            self._archive._complete()  # noqa: SLF001
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the store, and give each expert the prior of the kernels as they are now.

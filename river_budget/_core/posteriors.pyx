@@ -21,8 +21,7 @@ cdef enum:
     LANES = 8                              # vectors have a multiple of so many elements
 
 cdef double REGULARIZED = 1.0 + 1e-3       # diagonal elements of Gram matrices, with jitter
-LINK = 0.3                                 # variance of the probit link: p = Phi(m / sqrt(LINK))
-cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * LINK)
+cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * 0.3)  # of the probit link: p = Phi(m / sqrt(0.3))
 cdef double SMALLEST_PROBABILITY = 1e-12   # with more than two labels, before they are normalized
 cdef double SMALLEST_NOVELTY = 1e-7        # below it, an example is numerically in the span
 cdef double SMALLEST_SCALE = 1e-100        # below it, a common factor is multiplied into its matrix
@@ -126,7 +125,8 @@ cdef class Posteriors:
         n = self.vectors.n
         for e in range(self.n_experts):
             root, total = sqrt(self.scales[e]), 0.0
-            row, own = row_of(self, e), &probabilities[e, 0]
+            row = self.vectors.rows + self.kernels[e] * self.vectors.capacity
+            own = &probabilities[e, 0]
             for i in range(self.n_columns):
                 m = self.prior + root * loops.inner(&self.means[e, i, 0], row, n)
                 p = 0.5 * erfc(LINK_FACTOR * m)
@@ -195,11 +195,11 @@ cdef class Posteriors:
 
     cdef void fold_scale(self, Py_ssize_t e) noexcept with gil:
         """Multiply the common factor of an expert into its posterior."""
-        covariances, scale = self.covariances, self.scales[e]
-        for array in (covariances.blocks, covariances.diagonals):
-            array[e] *= scale
-        for array in (covariances.terms, self.means.base):
-            array[e] *= sqrt(scale)
+        C, scale = self.covariances, self.scales[e]
+        C.blocks[e] *= scale
+        C.diagonals[e] *= scale
+        C.terms[e] *= sqrt(scale)
+        self.means.base[e] *= sqrt(scale)
         self.scales[e] = 1.0
 
     # For labels, and for Python.
@@ -289,11 +289,6 @@ cdef class Posteriors:
         require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
 
 
-cdef inline const double *row_of(Posteriors self, Py_ssize_t e) noexcept nogil:
-    """Return the kernel row of the example for an expert."""
-    return self.vectors.rows + self.kernels[e] * self.vectors.capacity
-
-
 cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
     """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
     cdef double own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
@@ -316,8 +311,8 @@ cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
     self.backwards = not self.backwards
     for k in range(self.n_experts):
         e = self.n_experts - 1 - k if self.backwards else k
-        row, c = row_of(self, e), &self.c[e, 0]
-        matrix = &self.covariances.matrices[e]
+        row = self.vectors.rows + self.kernels[e] * self.vectors.capacity
+        c, matrix = &self.c[e, 0], &self.covariances.matrices[e]
         if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
             loops.multiply(matrix, row, c, n)
         if self.r[e] == 0.0:

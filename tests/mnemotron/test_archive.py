@@ -16,7 +16,7 @@ from river_budget import checkpoint
 
 
 def archive_of(model):
-    return model._archive.engine
+    return model._archive._f
 
 
 def test_it_is_the_discriminant_of_all_examples():
