@@ -14,9 +14,10 @@ import numpy as np
 from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
-from river_budget._state import LARGEST_ID, Count, Dict, Learned, Random, count, require
-from river_budget.base import classifier_of, documented, forget_prediction, memory_of
+from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
+from river_budget.base import classifier_of, documented, forget_prediction, memory_of, parameter
 from river_budget.base.labels import is_class, plain_label
+from river_budget.base.parameters import Parametrized
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
@@ -32,8 +33,15 @@ class Ticket(NamedTuple):
     probability: float
 
 
+def _check_costs(name: str, costs: Any) -> None:
+    is_dict = isinstance(costs, Mapping)
+    require(is_dict, f"{name} must be a dict from arms to numbers, got {costs!r}")
+    for arm, cost in costs.items():
+        check_real(f"the cost of {arm!r}", cost)
+
+
 @documented
-class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
+class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     """A contextual bandit policy with a classifier for each arm, which predicts its reward.
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
@@ -73,38 +81,26 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     """
 
     _models = Dict()
-    _rewards: Any = Dict()
+    _rewards = Field[Any](dict)
     # The arm and the context of each ticket that waits, oldest first.
     _pending = Dict()
     _next_id = Count()
     _rng = Random()
 
-    def __init__(
-        self,
-        model: base.Classifier | None = None,
-        prior_successes: float = 10.0,
-        costs: Mapping[Any, float] | None = None,
-        max_arms: int = 64,
-        max_pending: int = 10_000,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__()
+    model: base.Classifier | None = None
+    prior_successes: float = parameter(default=10.0, check=check_positive)
+    costs: Mapping[Any, float] | None = parameter(default=None, check=_check_costs)
+    max_arms: int = parameter(default=64, check=check_count)
+    max_pending: int = parameter(default=10_000, check=check_count)
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        model = self.model
         is_valid = model is None or isinstance(classifier_of(model), base.Classifier)
         require(is_valid, f"model must be a classifier, got {model!r}")
-        check_positive("prior_successes", prior_successes)
-        is_valid = costs is None or isinstance(costs, Mapping)
-        require(is_valid, f"costs must be a dict from arms to numbers, got {costs!r}")
-        for arm, cost in (costs or {}).items():
-            check_real(f"the cost of {arm!r}", cost)
-        check_count("max_arms", max_arms)
-        check_count("max_pending", max_pending)
-        self.model = model
-        self.prior_successes = prior_successes
-        self.costs = costs
-        self.max_arms = max_arms
-        self.max_pending = max_pending
-        self.seed = seed
-        self._rng = random.Random(seed)
+        bandit.base.ContextualPolicy.__init__(self)
+        self._rng = random.Random(self.seed)
 
     def __repr__(self) -> str:
         # River's table of the arms needs one.
