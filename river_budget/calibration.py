@@ -73,9 +73,7 @@ class Calibrated(ClassifierWrapper):
     the mean log loss is therefore at most log(2) / T + 0.00011 above that of the model.
 
     The maps learn from scores of examples before the model learns these, if it knows their labels.
-
-    `predict_one` returns the prediction of the model. The most probable label in
-    `predict_proba_one` may be another one, right more often on some streams and less on others.
+    `predict_one` is that of the model, and may differ from the most probable label.
 
     Parameters
     ----------

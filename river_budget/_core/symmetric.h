@@ -23,9 +23,7 @@ struct symmetric_loops {
 typedef float eight_float __attribute__((vector_size(32), aligned(4)));
 typedef double eight_double __attribute__((vector_size(64), aligned(8)));
 
-#define JOIN3(a, b, c) a##b##c
-#define JOINED3(a, b, c) JOIN3(a, b, c)
-#define OF(type, x) JOINED3(type, _##x##_, W)
+#define OF(type, x) JOINED(JOINED(type, _##x##_), W)
 #define OF_TYPE(x) OF(T, x)
 #define SYMMETRIC_LOOPS(type)                                                                            \
     {OF(type, multiply), OF(type, column), OF(type, subtract), OF(type, dot), OF(type, add_multiple), \
