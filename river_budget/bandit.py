@@ -122,6 +122,8 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         """Return the classifier of a new arm."""
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
+    _wrapped_model = property(new_model)
+
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context."""
         waiting = Counter(arm for arm, _ in self._pending.values())
@@ -196,10 +198,6 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         self._rewards.pop(arm_id, None)
         self._n -= self._counts.pop(arm_id, 0)
         self._pending = {i: ticket for i, ticket in self._pending.items() if ticket[0] != arm_id}
-
-    @property
-    def _wrapped_model(self) -> Any:
-        return self.new_model()
 
     def _check_restored(self) -> None:
         require(len(self._models) <= self.max_arms, "there are too many arms")

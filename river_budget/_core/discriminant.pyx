@@ -190,8 +190,7 @@ cdef class Discriminant(Engine):
 
     @property
     def arguments(self):
-        fourier = self.fourier
-        return self.store, self.n_features, self.forgetting, fourier.seed, fourier.scales
+        return self.store, self.n_features, self.forgetting, self.fourier.seed, self.fourier.scales
 
     # Forecasts.
 

@@ -15,8 +15,7 @@ struct symmetric_loops {
     void (*add_multiple)(void *a, double factor, const void *b, long n); /* a += factor b */
     void (*scale)(void *a, double factor, long n);
     void (*waves)(const double *x, double factor, void *to, long n); /* to = factor (cos x, sin x), any n */
-    /* Multiply a vector by signs, then by the Hadamard matrix, where n is a power of two. */
-    void (*hadamard)(void *x, const signed char *signs, long n);
+    void (*hadamard)(void *x, const signed char *signs, long n); /* x = H D x with signs D, n a power of 2 */
     void (*add_floats)(void *sum, double factor, const float *terms, long n); /* sum += factor terms, any n */
 };
 
