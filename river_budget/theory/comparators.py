@@ -24,7 +24,7 @@ N_VECTORS, SEED = 300, 1
 # Powers of 2 for the weight of the loss that are tried first, and steps to either side of the best one.
 POWERS, STEPS = range(-12, 13, 4), (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
 # Iterations for each weight. Large ones would take thousands.
-N_ITERATIONS = 60
+N_ITERATIONS = 80
 
 
 class Comparator:
