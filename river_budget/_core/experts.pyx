@@ -32,8 +32,8 @@ cdef enum:
     FIRST_EXEMPLAR = 16
     CHECK_INTERVAL = 64                    # changes of the support set between two checks of the inverses
 
-# What is known of a label: the number of its examples, the rounds of the first and the last one, the
-# places of its exemplars, from 1 on (0: none), and the number of its vectors, which is scratch.
+# What is known of a label: the number of its examples, the rounds of the first and the last one, and the
+# places of its exemplars, from 1 on (0: none). And in a round, the number of its vectors, and its absence.
 cdef enum:
     EXAMPLES
     FIRST
@@ -41,6 +41,7 @@ cdef enum:
     OLDER
     NEWER
     VECTORS
+    IS_ABSENT
     N_FIELDS
 
 
@@ -131,29 +132,24 @@ cdef class Rehearsal:
         self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
         self.owners, self.is_kept = np.zeros(budget, np.int64), np.zeros(budget, np.int8)
 
-    cdef bint is_absent(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
-        """Return whether a label with exemplars has been away for long."""
-        known = &self.labels[label, 0]
-        since = n_rounds - known[LAST]
-        return (
-            known[NEWER] > 0
-            and since > SHORTEST_ABSENCE
-            and since * (known[EXAMPLES] - 1.0) > <double> GAPS * (known[LAST] - known[FIRST])
-        )
-
     cdef int64_t begin(self, int64_t n_rounds) noexcept nogil:
-        """Return the slot of the exemplar of the next round, or -1."""
+        """Find absent labels; return the slot of the exemplar of the next round, or -1."""
         cdef Py_ssize_t n_absent = 0, n = self.labels.shape[0]
+        cdef bint is_away
         self.share, self.next_turn = 0.0, self.turn
         for c in range(n):
-            n_absent += self.is_absent(c, n_rounds)
+            known = &self.labels[c, 0]
+            since, gaps = n_rounds - known[LAST], known[EXAMPLES] - 1.0
+            is_away = since > SHORTEST_ABSENCE and since * gaps > GAPS * (known[LAST] - known[FIRST])
+            known[IS_ABSENT] = is_away and known[NEWER] > 0
+            n_absent += known[IS_ABSENT]
         if 2 * n_absent <= n:
             return -1
         for i in range(1, 2 * n + 1):
             turn = (self.turn + i) % (2 * n)
             c = turn % n
             place = self.labels[c, OLDER + turn // n]
-            if place > 0 and self.is_absent(c, n_rounds):
+            if place > 0 and self.labels[c, IS_ABSENT]:
                 self.share, self.label, self.next_turn = <double> n_absent / n, c, turn
                 return place - 1
         return -1
@@ -172,7 +168,7 @@ cdef class Rehearsal:
                 return -1
         return slot
 
-    cdef const char *kept(self, Py_ssize_t n, int64_t n_rounds) noexcept nogil:
+    cdef const char *kept(self, Py_ssize_t n) noexcept nogil:
         """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
         if self.share == 0.0:
             return NULL
@@ -181,9 +177,8 @@ cdef class Rehearsal:
         for i in range(n):
             self.labels[self.owners[i], VECTORS] += 1
         for i in range(n):
-            label, self.is_kept[i] = self.owners[i], False
-            if self.labels[label, VECTORS] * n_labels <= n:
-                self.is_kept[i] = self.is_absent(label, n_rounds)
+            known = &self.labels[self.owners[i], 0]
+            self.is_kept[i] = known[IS_ABSENT] and known[VECTORS] * n_labels <= n
         return &self.is_kept[0]
 
     cdef int keep(self, Py_ssize_t label, Py_ssize_t slot) except -1 nogil:
@@ -380,7 +375,7 @@ cdef class Experts(Engine):
         cdef int due = 0
         n = self.store.n
         exemplar = self.rehearsal.take(label, self.store)
-        kept = self.rehearsal.kept(n, self.n_rounds)
+        kept = self.rehearsal.kept(n)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
             with gil:
