@@ -16,16 +16,18 @@ except ImportError:  # Windows has no such locks
 
 
 def write(path: str | Path, data: bytes, keep: int = 1) -> None:
-    """Write a file, and keep those before it as `.1`, `.2`, ...; a full disk leaves all as they were.
+    """Write a file, and keep those before it as `.1`, `.2`, ...; an OSError leaves all as they were.
 
     Writers of one directory take turns, so a temporary file that is there is that of a killed one.
     """
     place = Path(os.path.realpath(path))
     older = [place.with_name(f"{place.name}.{age}") for age in range(1, keep)]
-    new, copy = (place.with_name(f".{place.name}.checkpoint.{end}") for end in ("tmp", "old"))
+    new, copy, oldest = others = [
+        place.with_name(f".{place.name}.checkpoint.{end}") for end in ("tmp", "copy", "old")
+    ]
     with _locked(place.parent):
         try:
-            for left in (new, copy):
+            for left in others:
                 left.unlink(missing_ok=True)
             with open(new, "xb") as file:
                 with contextlib.suppress(FileNotFoundError):
@@ -38,12 +40,15 @@ def write(path: str | Path, data: bytes, keep: int = 1) -> None:
                 with open(copy, "rb") as file:
                     os.fsync(file.fileno())
             # All is on the disk. Now each file up to a gap takes the name of the next older one.
-            pairs = itertools.pairwise([copy, *older])
+            pairs = itertools.pairwise([copy, *older, oldest])
             moves = itertools.takewhile(lambda pair: pair[0].exists(), pairs)
-            for source, target in [(new, place), *moves][::-1]:
-                os.replace(source, target)
+            with contextlib.ExitStack() as undo:
+                for source, target in [(new, place), *moves][::-1]:
+                    os.replace(source, target)
+                    undo.callback(os.replace, target, source)
+                undo.pop_all()
         finally:
-            for left in (new, copy):
+            for left in others:
                 with contextlib.suppress(OSError):
                     left.unlink(missing_ok=True)
 

@@ -21,6 +21,7 @@ KEPT = 4
 CALLS = [
     (builtins, "open"),
     (os, "open"),
+    (os, "replace"),
     (os, "fsync"),
     (shutil, "copyfile"),
 ]
