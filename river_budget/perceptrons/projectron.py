@@ -5,6 +5,7 @@ import math
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
+from river_budget._state import require
 from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
 from river_budget.perceptrons._span import Basis, SpanPerceptron
 from river_budget.perceptrons._templates import ProvenPerceptron
@@ -30,11 +31,11 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
     Parameters
     ----------
     eta
-        Threshold on the distance (not on its square), at least 0. With 0, the hypothesis is that of
-        the kernel perceptron.
+        Threshold on the distance (not on its square), at least 0; 0.1 by default without
+        `norm_bound`. With 0, the hypothesis is that of the kernel perceptron.
     norm_bound
-        Largest norm U of a comparator, which takes the place of `eta`;
-        `bounds.forgetron_norm(budget)` is that of a Forgetron.
+        Largest norm U of a comparator, in the place of `eta`; `bounds.forgetron_norm(budget)` is
+        that of a Forgetron.
     budget
         Maximum number of support vectors, if any. Once it is reached, every mistake is projected.
 
@@ -45,9 +46,14 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
     _apart = ROUNDING
 
-    eta: float = parameter(default=0.1, check=check_not_negative)
+    eta: float | None = parameter(default=None, check=check_not_negative)
     norm_bound: float | None = parameter(default=None, check=check_positive)
     budget: int | None = parameter(default=None, check=check_count)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(None in (self.eta, self.norm_bound), "give eta or norm_bound, not both")
+        self._eta = 0.1 if self.eta is None else self.eta
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         is_below = self.budget is None or self.n_support < self.budget
@@ -56,12 +62,12 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
-        eta = self.eta
+        eta = self._eta
         return bounds.projectron(norm, loss, eta), bounds.projectron_worst_case(norm, loss, eta)
 
     def _update(self, f: Expansion, y: Example) -> None:
         z, projected, delta = self._project()
-        eta = self.eta
+        eta = self._eta
         if self.norm_bound is not None:
             eta = (2 * (1 - y.margin) - projected - 0.5) / (2 * self.norm_bound)  # Eq. 13
         if delta == 0 or f.n == self.budget or (f.n > 0 and delta <= eta):

@@ -38,7 +38,7 @@ class ProjectronPlusPlus(Projectron):
         improvement = max(0.0, self.bound_improvement)
         if self.norm_bound is not None:
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)
-        return (bounds.projectron(norm, loss, self.eta, improvement),)
+        return (bounds.projectron(norm, loss, self._eta, improvement),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         if y.margin <= 0:
@@ -58,7 +58,7 @@ class ProjectronPlusPlus(Projectron):
             tau = _clipped_ratio(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)
             return (tau, beta) if beta >= 0 else (0.0, 0.0)
-        excess = loss - (delta / self.eta if self.eta > 0 else math.inf if delta > 0 else 0.0)
+        excess = loss - (delta / self._eta if self._eta > 0 else math.inf if delta > 0 else 0.0)
         tau = _clipped_ratio(min(loss, 2 * excess), projected)
         return tau, max(0.0, tau * (2 * excess - tau * projected)) if tau > 0 else 0.0
 

@@ -166,6 +166,7 @@ def test_a_full_budget_projects(make):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"eta": 0.1, "norm_bound": 2.0}, "not both"),
         ({"eta": -0.1}, "eta must be a finite number of at least 0"),
         ({"eta": math.nan}, "eta"),
         ({"norm_bound": 0.0}, "norm_bound must be a positive finite number"),

@@ -379,7 +379,7 @@ def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):
     def update_with_twice_its_eta(self, f, y):
         eta, norm_bound = self.eta, self.norm_bound
         # By Eq. 13, half of the norm bound gives twice the eta.
-        twice = {"norm_bound": norm_bound / 2} if norm_bound else {"eta": 2 * self.eta}
+        twice = {"norm_bound": norm_bound / 2} if norm_bound else {"eta": 2 * self._eta}
         vars(self).update(twice)
         update(self, f, y)
         vars(self).update(eta=eta, norm_bound=norm_bound)
