@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import bandit, base, stats
 
-from river_budget._checks import check_count, check_positive, check_real
+from river_budget._checks import Parametrized, check_count, check_positive, check_real
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
 from river_budget.base import classifier_of, documented, forget_prediction, memory_of, parameter
 from river_budget.base.labels import is_class, plain_label
-from river_budget.base.parameters import Parametrized
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 

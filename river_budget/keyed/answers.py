@@ -15,8 +15,7 @@ from river_budget._state import require
 from river_budget.base import innermost_of
 from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import written
-from river_budget.kernels import RBF, Kernel
-from river_budget.kernels import LARGEST
+from river_budget.kernels import LARGEST, RBF, Kernel
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 
 # A model with this kernel, which learns no scales, takes no unknown values.
