@@ -181,7 +181,8 @@ class Lifelong(Study):
 
     The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
     the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
-    recover from a drift, and the model size.
+    recover from a drift, and the model size. If tasks bring new labels, another table has the
+    forgetting of each of these classes.
     """
 
     stream: options.Tasks = "rotating-gaussians"
@@ -204,9 +205,15 @@ class Lifelong(Study):
         for name, run in runs.items():
             cells = [f"{run.figures[figure]:{spec}}" for figure, spec in CONTINUAL.values()]
             table.append([name, *cells])
+        shown = text_table(table)
+        if any(run.class_first_steps):
+            table = [["forgetting (%)", *map(str, run.classes)]]
+            for name, run in runs.items():
+                table.append([name, *(f"{100 * drop:.1f}" for drop in run.class_forgetting)])
+            shown += f"\n\n{text_table(table)}"
         what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
         figures = {name: run.to_dict() for name, run in runs.items()}
-        self.report(what, kernel, text_table(table), figures, "plot_continual_runs", runs)
+        self.report(what, kernel, shown, figures, "plot_continual_runs", runs)
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:

@@ -485,7 +485,9 @@ def test_tasks_that_bring_new_labels(run, tmp_path):
     model = json.loads(figures.read_text())["models"]["Forgetron"]
     assert model["classes"] == list(range(10))
     assert model["class_forgetting"][8:] == [None, None]
-    assert [line.split()[0] for line in lines] == ["model", "Stoptron", "Forgetron"]
+    names = ["Stoptron", "Forgetron"]
+    assert [line.split()[0] for line in lines if line] == ["model", *names, "forgetting", *names]
+    assert lines[-1].split()[-3:-1] == [f"{100 * model['class_forgetting'][7]:.1f}", "nan"]
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
