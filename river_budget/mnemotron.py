@@ -185,7 +185,8 @@ class Mnemotron(Machine):
         """
         f, square = self._f, 0.0
         for z in range(f.store.n_kernels):
-            mean = f.posteriors.mean(np.where(self._kernel_of == z, f.shares, 0.0), f.n)
+            is_of_kernel = np.equal(f.posteriors.kernels, z)
+            mean = f.posteriors.mean(np.where(is_of_kernel, f.shares, 0.0), f.n)
             square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
@@ -199,11 +200,6 @@ class Mnemotron(Machine):
         posteriors, n = self._f.posteriors, self._f.n
         residuals = posteriors.inverses.matrices_of(n) @ posteriors.grams() - np.eye(n)
         return {"inverses": float(np.abs(residuals).max(initial=0.0))}
-
-    @property
-    def _kernel_of(self) -> Any:
-        """The number of the kernel of each expert."""
-        return np.array([z for z, _, _ in self._f.posteriors.experts])
 
     def _check(self) -> None:
         super()._check()
@@ -237,7 +233,7 @@ class Mnemotron(Machine):
         store.rescale(kernels, scales.factors, scales.pooled)
         after, n = posteriors.grams(), store.n
         changes, (covariances, means) = after - posteriors.before, posteriors.moments(n)
-        for e, z in enumerate(self._kernel_of):
+        for e, z in enumerate(posteriors.kernels):
             system = np.eye(n) - covariances[e] @ changes[z]
             solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
             covariances[e], means[e] = solution[:, :n], solution[:, n:].T
@@ -249,7 +245,7 @@ class Mnemotron(Machine):
         rows = np.array([store.row(z) for z in range(store.n_kernels)])
         inverses = f.posteriors.inverses.matrices_of(f.n)
         projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
-        return max(0.0, 1.0 - float(np.bincount(self._kernel_of, f.shares) @ projections))
+        return max(0.0, 1.0 - float(np.bincount(f.posteriors.kernels, f.shares) @ projections))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)

@@ -24,7 +24,7 @@ cdef class Posteriors:
     cdef readonly Triangles covariances   # C without its common factor (experts,)
     cdef readonly Triangles inverses      # Q (kernels,)
     cdef Py_ssize_t width
-    cdef Py_ssize_t[::1] kernels          # of each expert, and its forgetting and noise
+    cdef readonly Py_ssize_t[::1] kernels # of each expert, and its forgetting and noise
     cdef double[::1] factors, noises
     cdef double[::1] scales               # the common factor of C; its root is that of a
     cdef double[:, :, ::1] means          # a (experts, columns, width), 0 from n on
