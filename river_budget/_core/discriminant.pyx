@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, infer_types=True
-# cython: initializedcheck=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
 """Linear discriminant analysis on random features, one example at a time."""
 
 from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sin, sqrt
