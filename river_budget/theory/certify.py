@@ -33,8 +33,6 @@ class Certificate:
         The run over time, at its end last: number of examples, number of those with a margin of at most
         0, and the lowest bound against the same comparators, infinite if the assumptions of all
         theorems fail (points,).
-    holds
-        Whether the mistakes are within the bound.
     """
 
     name: str
@@ -42,10 +40,6 @@ class Certificate:
     examples: tuple[int, ...]
     mistakes: tuple[int, ...]
     bounds: tuple[float, ...]
-
-    @property
-    def holds(self) -> bool:
-        return self.mistakes[-1] <= self.bounds[-1]
 
     def table(self) -> str:
         """Return the certificate as text."""

@@ -15,8 +15,6 @@ from river_budget._state import require
 from river_budget.base import Labels, Perceptron
 from river_budget.kernels import Features, Kernel
 
-Examples = Sequence[tuple[Features, Any]]
-
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
 # The span is that of so many examples at most, drawn with a seed.
@@ -154,7 +152,7 @@ class Span:
     (5.1, 14)
     """
 
-    def __init__(self, kernel: Kernel, stream: Examples) -> None:
+    def __init__(self, kernel: Kernel, stream: Sequence[tuple[Features, Any]]) -> None:
         require(stream, "the stream has no examples")
         labels = Labels(len(stream))
         self._columns = labels.columns([y for _, y in stream])
