@@ -62,6 +62,8 @@ CHECKSUMS = {
 
 TIMEOUT = 60  # seconds without a byte from the server before a download fails
 
+Group = Collection[Any]  # of classes
+
 
 class DatasetError(OSError):
     """A data set is not available. The message states the reason and a remedy."""
@@ -109,15 +111,12 @@ class PublishedDataset(RemoteDataset):
     # That of a CSV file, which has none. One column is called "class"; those that end with "=" are one-hot
     # encoded, and one without a name is left out.
     header: ClassVar[str] = ""
-    classes: Collection[Any]
-    positive: Collection[Any]
-    negative: Collection[Any] = ()  # all others
+    classes: Group
+    positive: Group
+    negative: Group = ()  # all others
 
     def __init__(
-        self,
-        part: str | None = None,
-        positive: Collection[Any] | None = None,
-        negative: Collection[Any] | None = None,
+        self, part: str | None = None, positive: Group | None = None, negative: Group | None = None
     ):
         self.part = part or next(iter(self.files))
         parts = " or ".join(map(repr, self.files))
@@ -179,9 +178,7 @@ class PublishedDataset(RemoteDataset):
                 content = _unpacked(content, name, member) if member else content
             found = sum(1 for line in content.splitlines() if line.strip())
             expected = self._file.rows.stop
-            require(
-                found >= expected, f"{self.path.name} has {found:,} rows, expected {expected:,}"
-            )
+            require(found >= expected, f"{name} has {found:,} rows, expected {expected:,}")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self.path.parent) as scratch:
                 text = Path(scratch, self.path.name)
