@@ -79,7 +79,6 @@ cdef class Store:
     cdef set filled
     cdef bint keeps_filled
 
-    # Private from here to the methods.
     cdef bint is_busy                 # a call is under way
     cdef unsigned long owner          # the only thread that may call; 0: any
     # Kernels.
@@ -132,7 +131,8 @@ cdef class Store:
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
     # Whether some vector has a number with a name.
     cdef bint has_name(self, name) except -1
-    # Begin a call, which has to end by `is_busy = False`. `with self` does both, and takes longer. Raises
-    # RuntimeError if another call is under way, or another thread uses the vectors.
+    # Begin a call, or raise RuntimeError if the store is in use. It ends by `is_busy = False`; `with self`
+    # does both, and takes longer.
     cdef int begin(self) except -1 nogil
     cdef int check_slot(self, Py_ssize_t slot) except -1 nogil
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1

@@ -29,7 +29,6 @@ class Store:
     @property
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
-    # The example.
     def evaluate(self, x: Any) -> None: ...
     def row(self, kernel: int = 0) -> Floats:
         """A copy of the kernel row of the example (n,)."""
@@ -38,7 +37,6 @@ class Store:
         """The example as a dict in the units of the user, with the names that some kernel reads."""
     def is_flat(self, low: float, high: float) -> bool:
         """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
-    # The vectors.
     def vector(self, slot: int) -> dict[Any, Any]: ...
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
     def gram(self, kernel: int = 0) -> Floats: ...

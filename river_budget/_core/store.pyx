@@ -22,7 +22,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport fabs, isfinite, pow, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
@@ -49,8 +49,6 @@ cdef double LARGEST = LARGEST_VALUE
 # Above this value of gamma times the largest squared norm, differences of squared norms lose
 # significant digits of kernel values: the error is about 1e-16 times that value.
 cdef double CANCELS_ABOVE = 1e5
-
-cdef type NDARRAY = np.ndarray
 
 
 cdef dict as_dict(list names, const double *values, dict arrays, dict own):
@@ -185,10 +183,8 @@ cdef class Store:
             self.stamp += 1
             with gil:
                 make_room(self, slot)
-                is_gone = store(
-                    self, slot, self.layout, &self.point, self.arrays, self.snapshot, self.n_inserted
-                )
-                self.n_inserted += 1
+                is_gone = store(self, slot, self.layout, &self.point, self.arrays, self.snapshot)
+                self.inserted[slot], self.n_inserted = self.n_inserted, self.n_inserted + 1
                 if is_gone:
                     set_vectors(self, vectors_of(self), self.kernels, self.n_inserted, self.capacity)
         finally:
@@ -293,18 +289,26 @@ cdef class Store:
             with gil:
                 raise IndexError(f"slot {slot} is not in use: there are {self.n}")
 
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1:
+        if not 0 <= kernel < self.n_kernels:
+            raise IndexError(f"kernel {kernel} of {self.n_kernels}")
+
     def example(self):
         return as_dict(self.layout.names, self.point.values, self.arrays, self.snapshot)
 
     def self_value(self, Py_ssize_t kernel=0):
-        return self.own_values[range(self.n_kernels)[kernel]]
+        self.check_kernel(kernel)
+        return self.own_values[kernel]
 
     def row(self, Py_ssize_t kernel=0):
-        return self.by_slot[: self.n_kernels][kernel, : self.n].copy()
+        self.check_kernel(kernel)
+        return self.by_slot[kernel, : self.n].copy()
 
     def is_flat(self, double low, double high):
-        row = self.by_slot[0, : self.n]
-        return self.n > 0 and bool(row.max() < low or row.min() > high)
+        least, most = INFINITY, -INFINITY
+        for i in range(self.n):
+            least, most = min(least, self.rows[i]), max(most, self.rows[i])
+        return self.n > 0 and (most < low or least > high)
 
     def vector(self, Py_ssize_t slot):
         with self:
@@ -313,8 +317,9 @@ cdef class Store:
         return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays, own)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
         self.rows_of(slot)
-        return self.by_slot[self.n_kernels : 2 * self.n_kernels][kernel, : self.n].copy()
+        return self.by_slot[self.n_kernels + kernel, : self.n].copy()
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
@@ -322,7 +327,7 @@ cdef class Store:
 
     def self_values(self, Py_ssize_t kernel=0):
         cdef double[::1] values = np.empty(self.n)
-        kernel = range(self.n_kernels)[kernel]
+        self.check_kernel(kernel)
         for slot in range(self.n):
             values[slot] = self.self_value_of(slot, kernel)
         return values.base
@@ -557,7 +562,6 @@ cdef bint pack_numbers(Store self, dict x) except -1:
 
 cdef int set_elements(Store self, Point *p, dict arrays) except -1:
     """Unpack the arrays of a point."""
-    cdef Py_ssize_t a
     cdef double[::1] elements
     memset(p.elements, 0, self.matrices.n_elements * sizeof(double))
     for g in range(self.n_inner):
@@ -565,8 +569,8 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
     for name, array in (arrays or {}).items():
         elements = array.astype(np.float64)
         if name in self.matrices.place_of:
-            a = self.matrices.place_of[name]
-            memcpy(p.elements + self.matrices.all[a].start, &elements[0], elements.nbytes)
+            matrix = &self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]]
+            memcpy(p.elements + matrix.start, &elements[0], elements.nbytes)
             continue
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
@@ -603,10 +607,7 @@ cdef int take(Store self) except -1 nogil:
 
 
 cdef int admit(Store self) except -1 nogil:
-    """Make what was packed the example, without kernel rows.
-
-    Raises ValueError if squares or kernel values overflow.
-    """
+    """Make what was packed the example, without kernel rows. Raises ValueError if something overflows."""
     self.has_rows = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
     if self.has_found:
@@ -673,10 +674,10 @@ cdef tuple parts_of(Store self, dict x):
         for name, value in list(x.items()):  # the code of a value may change x
             if PyFloat_Check(value) and value == value:
                 numbers[name] = value
-            elif isinstance(value, NDARRAY) and is_array(value):
-                arrays[name] = value
             elif isinstance(value, str):
                 numbers[category_of(name, value)] = 1.0
+            elif is_array(value):
+                arrays[name] = value
             elif self.means is None or not is_unknown(value):
                 numbers[name] = as_double(value)
             elif (mean := self.means.mean(name)) is not None:
@@ -786,8 +787,6 @@ cdef void measure(Store self, Point *p) noexcept nogil:
 cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
     """Compute the kernel rows of an example or a vector (n_kernels, capacity)."""
     n = (self.n + 7) // 8 * 8
-    if n == 0:
-        return 0
     for i in range(self.n_kernels):
         g = self.z[i].inner
         if g >= 0:
@@ -811,8 +810,8 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
             for j in range(n):
                 row[j] = row[j] / spec.n_names if spec.n_names > 0.0 else 1.0
         if spec.normalized and kernel.norms != NULL:
-            raw = raw_self_value(spec, p.own[kernel.inner].whole)
-            loops.normalize(sqrt(raw), kernel.norms, n, row)
+            norm = sqrt(raw_self_value(spec, p.own[kernel.inner].whole))
+            loops.normalize(norm, kernel.norms, n, row)
         memset(row + self.n, 0, (n - self.n) * sizeof(double))
 
 
@@ -894,7 +893,6 @@ cdef int exact_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row
 
     Their order follows from x and the vectors alone, and so do the bits.
     """
-    # Whether x has the features, by feature rows.
     is_shared = <char *> checked(calloc(self.features.n_rows + 1, 1))
     for j in range(p.m):
         is_shared[p.rows[j]] = True
@@ -970,9 +968,7 @@ cdef int make_room(Store self, Py_ssize_t slot) except -1:
         find_rows(self)
 
 
-cdef bint store(
-    Store self, Py_ssize_t slot, Layout layout, Point *p, dict arrays, dict own, int64_t inserted
-) except -1:
+cdef bint store(Store self, Py_ssize_t slot, Layout layout, Point *p, dict arrays, dict own) except -1:
     """Store a point in a slot, instead of any other vector; return whether arrays of a name are gone."""
     cdef Layout old = self.layouts[slot] if slot < self.n else None
     # If memory lacks, all vectors have their parts, so that the change can be taken back.
@@ -984,7 +980,7 @@ cdef bint store(
         self.features.set_n(self.n)
     if self.features.replace(layout, p.values, old, slot):
         self.has_found = False
-    self.layouts[slot], self.inserted[slot] = layout, inserted
+    self.layouts[slot] = layout
     for g in range(self.n_inner):
         self.inners[g].statistics[slot] = p.own[g].numbers
     for i in range(self.n_kernels):
@@ -1054,7 +1050,8 @@ cdef int build(
         memcpy(self.other.values, PyBytes_AS_STRING(values), len(values))
         set_elements(self, &self.other, held)
         measure(self, &self.other)
-        store(self, self.n, layout, &self.other, held, own, inserted)
+        store(self, self.n, layout, &self.other, held, own)
+        self.inserted[self.n - 1] = inserted
     set_layout(self, [] if hides(self, self.layout.names) else self.layout.names)
     set_elements(self, &self.point, self.arrays)
     self.n_inserted = n_inserted
