@@ -130,9 +130,8 @@ def invalid_example(x: Any, takes_unknown: bool) -> ValueError:
     if not sizes or any(map(is_array, x.values())):
         return ValueError(f"the example is {limit}")
     name = max(sizes, key=sizes.__getitem__)
-    return ValueError(
-        shortened(f"feature {name!r} has the value {x[name]!r}") + f", which is {limit}"
-    )
+    text = shortened(f"feature {name!r} has the value {x[name]!r}")
+    return ValueError(f"{text}, which is {limit}")
 
 
 def shortened(text: str) -> str:

@@ -28,7 +28,6 @@ def state_of(vectors: Sequence[Vector]) -> State:
         "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
         "places": np.array(of_values, np.int64),
         "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
-        # For each vector, if some vector has one.
         "arrays": tuple(vector[2] for vector in vectors if vector[2] is not None),
         "inserted": np.array([inserted for *_, inserted in vectors], np.int64),
     }
@@ -60,11 +59,8 @@ def restored_order(state: State, n: int) -> tuple[Ints, int]:
 def restored_kernels(state: State, given: Sequence[Kernel]) -> Sequence[Kernel]:
     """Return the kernels of a state, which must be the state of a store with these kernels."""
     kernels = state["kernels"]
-    is_valid = type(kernels) is tuple and len(kernels) == len(given)
-    require(
-        is_valid and all(map(_may_resolve_to, given, kernels)),
-        f"expected the kernels {tuple(given)!r}, got {kernels!r}",
-    )
+    is_valid = type(kernels) is tuple and all(map(_may_resolve_to, given, kernels))
+    require(is_valid, f"expected the kernels {tuple(given)!r}, got {kernels!r}")
     is_resolved = all(kernel.resolve(()) == kernel for kernel in kernels)
     require(is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters")
     return kernels
@@ -74,11 +70,7 @@ def _may_resolve_to(given: Any, resolved: Any) -> bool:
     """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
     if given is None or given == resolved:
         return True
-    return (
-        isinstance(given, Kernel)
-        and type(given) is type(resolved)
-        and all(
-            _may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
-            for field in dataclasses.fields(given)  # type: ignore[arg-type]
-        )
-    )
+    if not isinstance(given, Kernel) or type(given) is not type(resolved):
+        return False
+    names = [field.name for field in dataclasses.fields(given)]  # type: ignore[arg-type]
+    return all(_may_resolve_to(getattr(given, name), getattr(resolved, name)) for name in names)

@@ -202,7 +202,5 @@ cdef class Matrices:
         return is_gone
 
     cdef dict at(self, Py_ssize_t slot):
-        return {
-            name: values[slot].copy()
-            for name, (values, present) in self.tables.items() if present[slot]
-        }
+        pairs = self.tables.items()
+        return {name: values[slot].copy() for name, (values, present) in pairs if present[slot]}

@@ -2,6 +2,7 @@
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 
 from collections.abc import Mapping
+import contextlib
 import copy
 import sys
 
@@ -238,20 +239,17 @@ cdef class Store:
 
     def block(self, columns, rows):
         """Return validated rows of a frame. Raises ValueError that names the row."""
-        cdef Block block
         names, sizes = list(columns), {}
         numbers = pack_rows(rows) if self.objects is None and rows.size else None
         block = Block(names, rows if numbers is None else numbers, numbers is not None)
         with self:
             if numbers is not None:
                 # Statistics grow with the sizes of values: if these are valid, all rows are.
-                try:
+                with contextlib.suppress(ValueError):
                     largest = abs(np.asfortranarray(numbers)).max(axis=0)  # this order is ten times as fast
                     pack(self, dict(zip(names, largest.tolist())))
                     admit(self)
                     return block
-                except ValueError:
-                    pass
             for i in range(block.n_rows):
                 try:
                     check_row(self, block[i], sizes)
@@ -823,6 +821,7 @@ cdef int numbers_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
     lose significant digits, the terms of all features are summed instead.
     """
     cdef bint is_rational = inner.statistic == SUM_OF_RATIONALS
+    cdef bint is_distance = not is_rational and inner.statistic != DOT_PRODUCT
     n, k = (self.n + 7) // 8 * 8, -1
     if (
         inner.statistic != DOT_PRODUCT and p.n_known == self.features.n_used
@@ -835,9 +834,7 @@ cdef int numbers_row(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
             loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
         return 0
     own, limit = p.own[g].numbers, CANCELS_ABOVE / inner.gamma
-    if not is_rational and inner.statistic != DOT_PRODUCT and (
-        own > limit or loops.exceeds(inner.statistics, limit, self.n)
-    ):
+    if is_distance and (own > limit or loops.exceeds(inner.statistics, limit, self.n)):
         return exact_row(self, p, inner, g, row)
     k = gather(self, p, inner, g, False)
     for j in range(k if inner.statistic <= SQUARED_DISTANCE else 0):
