@@ -601,8 +601,7 @@ class BudgetedSGD(Budgeted):
 
 def logistic_slope(margin):
     """Return the size of the derivative of the logistic loss, 0 for large margins."""
-    odds = math.exp(-abs(margin))
-    return (odds if margin > 0 else 1.0) / (1 + odds)
+    return 1 / (1 + math.exp(max(margin, -100.0))) if margin <= 100 else 0.0
 
 
 def merged(a, b, k, h):

@@ -8,6 +8,9 @@ from river_budget.base import Example, Expansion, RandomPerceptron, parameter, w
 
 LOSSES = ["hinge", "logistic"]
 
+# Beyond this margin, the logistic loss counts as 0: its slope is below 1e-43.
+LARGEST_MARGIN = 100.0
+
 
 @with_example(accuracy="83.24%", budget=100, seed=1)
 class BudgetedOGD(RandomPerceptron):
@@ -75,5 +78,7 @@ def slope_of(loss: str, margin: float) -> float:
     """Return the size of the derivative of a loss at a margin, from 0 to 1."""
     if loss == "hinge":
         return float(margin < 1)
+    if margin > LARGEST_MARGIN:
+        return 0.0
     odds = math.exp(-abs(margin))
     return (odds if margin > 0 else 1.0) / (1 + odds)
