@@ -29,9 +29,6 @@ enum { LANES = 32 };
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-/* TABLE for the vectors of so many doubles. */
-#define TABLE_4(TABLE, lanes) ((lanes) >= 4 ? TABLE(4) : TABLE(2))
-#define TABLE_8(TABLE, lanes) ((lanes) >= 8 ? TABLE(8) : TABLE_4(TABLE, lanes))
 
 /* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
 static int supported_lanes(void) {
@@ -43,14 +40,5 @@ static int supported_lanes(void) {
     return b & bit_AVX2 ? 4 : 2;
 }
 #else
-#define TABLE_4(TABLE, lanes) TABLE(2)
-#define TABLE_8(TABLE, lanes) TABLE(2)
 static int supported_lanes(void) { return 2; }
 #endif
-
-/* The widest vectors of at most so many doubles, if these are at least two. */
-static int widest_lanes(int most) {
-    int lanes = supported_lanes();
-    while (lanes > 2 && lanes > most) lanes /= 2;
-    return lanes;
-}

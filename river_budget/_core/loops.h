@@ -169,15 +169,33 @@ struct loops {
         }                                                                                         \
     }
 
-#define BODY "loops.h"
-#include "targets.h"
-
-#define NAMED_TABLE(w) JOINED(table_, w)
+/* The bodies: one for SSE2, NEON and WebAssembly and, on x86-64, two more. */
+BEGIN_LOOPS
+#define W 2
+#include "loops.h"
+#undef W
+END_LOOPS
+#if defined(__x86_64__)
+BEGIN_TARGET("avx2")
+#define W 4
+#include "loops.h"
+#undef W
+END_TARGET
+BEGIN_TARGET("avx512f,avx512dq,avx512vl")
+#define W 8
+#include "loops.h"
+#undef W
+END_TARGET
+#endif
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_lanes(struct loops *table, int most) {
-    int lanes = widest_lanes(most);
-    *table = TABLE_8(NAMED_TABLE, lanes);
+    int lanes = supported_lanes();
+    while (lanes > 2 && lanes > most) lanes /= 2;
+    *table = table_2;
+#if defined(__x86_64__)
+    if (lanes > 2) *table = lanes == 8 ? table_8 : table_4;
+#endif
     return lanes;
 }
 
