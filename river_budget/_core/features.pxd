@@ -1,9 +1,9 @@
 # The values of the vectors: numbers by features, and arrays by names.
 #
-# A name has a feature row from the first example with it on; now and then, those of names that no vector
-# has are forgotten. The values of a feature that many vectors have are in a column, those of a rare one
-# in a list, so that memory follows the number of values. Which they are depends on the vectors alone: a
-# store that was loaded computes the same bits.
+# A name has a feature row from the first vector with it on; now and then, those of names that no vector
+# has are forgotten. Names without one share row 0, which has no values. The values of a feature that many
+# vectors have are in a column, those of a rare one in a list, so that memory follows the number of values.
+# Which they are depends on the vectors alone: a store that was loaded computes the same bits.
 from libc.stdint cimport int32_t
 
 cdef packed struct Entry:             # of the list of a rare feature
@@ -22,7 +22,7 @@ cdef struct Feature:                  # a feature row: the values of one name in
 cdef class Layout:                    # names in order, shared by the vectors that were put with it
     cdef list names
     cdef Py_ssize_t m                 # their number
-    cdef int32_t *rows                # their feature rows; -1: not looked up yet
+    cdef int32_t *rows                # their feature rows; 0: none of their own, or not looked up
 
 
 cdef class Features:

@@ -84,7 +84,7 @@ cdef class Layout:
     def __cinit__(self, list names):
         self.names, self.m = names, len(names)
         reallocate(<void **> &self.rows, self.m * sizeof(int32_t))
-        memset(self.rows, 255, self.m * sizeof(int32_t))
+        memset(self.rows, 0, self.m * sizeof(int32_t))
 
     def __dealloc__(self):
         free(self.rows)

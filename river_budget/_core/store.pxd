@@ -91,6 +91,7 @@ cdef class Store:
     cdef Py_ssize_t n_inner
     cdef double[:, ::1] of_matrices   # inverse scales of arrays (n_inner, n_matrices)
     cdef object known                 # the names that some kernel reads; None: all
+    cdef set named                    # the names whose scales may differ from that of all others
     # Vectors.
     cdef Features features
     cdef Matrices matrices

@@ -47,6 +47,9 @@ cdef enum:
 
 cdef double LARGEST = LARGEST_VALUE
 
+# In the place of all names that have no feature row.
+cdef object UNSEEN = object()
+
 # Above this value of gamma times the largest squared norm, differences of squared norms lose
 # significant digits of kernel values: the error is about 1e-16 times that value.
 cdef double CANCELS_ABOVE = 1e5
@@ -402,6 +405,7 @@ cdef int set_kernels(Store self, tuple kernels) except -1:
     places, self.kernels, self.n_inner = {}, kernels, 0
     names = [kernel.known for kernel in kernels]
     self.known = None if None in names else frozenset().union(*names)
+    self.named = set(self.factors).union(*[known for known in names if known is not None])
     for i, kernel in enumerate(kernels):
         if kernel.spec is None:
             self.z[i].inner = -1
@@ -699,30 +703,33 @@ cdef tuple parts_of(Store self, dict x):
 
 # Points.
 
-cdef int look_up(Store self, Layout layout) except -1:
-    """Look up the feature rows of all names; new names get rows."""
-    features = self.features
+cdef int look_up(Store self, Layout layout, bint adds) except -1:
+    """Look up the feature rows of all names; new names get rows if asked for, or if their scales differ."""
     for j in range(layout.m):
-        if layout.rows[j] >= 0:
-            continue
-        row = PyDict_GetItemWithError(features.index, layout.names[j])
-        if row != NULL:
-            layout.rows[j] = <int32_t> <object> row
-            continue
-        if features.n_rows == features.room:
-            features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
-        for g in range(self.n_inner):
-            features.scales[features.n_rows * self.n_inner + g] = scale_of(self, g, layout.names[j])
-        features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL, NULL)
-        # The name may run Python code, which may raise: it is known from here on.
-        features.index[layout.names[j]] = features.n_rows
-        layout.rows[j] = <int32_t> features.n_rows
-        features.n_rows += 1
+        if layout.rows[j] == 0:
+            row = PyDict_GetItemWithError(self.features.index, layout.names[j])
+            if row != NULL:
+                layout.rows[j] = <int32_t> <object> row
+            elif adds or layout.names[j] in self.named:
+                add_row(self, layout.names[j])
+                layout.rows[j] = <int32_t> self.features.n_rows - 1
+
+
+cdef int add_row(Store self, name) except -1:
+    features = self.features
+    if features.n_rows == features.room:
+        features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
+    for g in range(self.n_inner):
+        features.scales[features.n_rows * self.n_inner + g] = scale_of(self, g, name)
+    features.rows[features.n_rows] = Feature(0, 0, 0, NULL, NULL, NULL)
+    # The name may run Python code, which may raise: it is known from here on.
+    features.index[name] = features.n_rows
+    features.n_rows += 1
 
 
 cdef int find_rows(Store self) except -1:
     """Look up the feature rows of the example's names, and measure it."""
-    look_up(self, self.layout)
+    look_up(self, self.layout, False)
     set_features(self, &self.point, self.layout)
     self.has_found = True
     measure(self, &self.point)
@@ -961,6 +968,7 @@ cdef int make_room(Store self, Py_ssize_t slot) except -1:
         resolved = tuple([kernel.resolve(names) for kernel in kernels])
         n_slots = max(slot + 1, self.capacity)
         set_vectors(self, vectors_of(self), resolved, self.n_inserted, n_slots, self.arrays)
+    look_up(self, self.layout, True)
     if not self.has_found:
         find_rows(self)
 
@@ -1006,7 +1014,7 @@ cdef list vectors_of(Store self):
 
 cdef int forget_names(Store self, Py_ssize_t most) except -1:
     """Forget the names that no vector has, if there are more of them than so many."""
-    if self.features.n_rows > self.features.n_used + most:
+    if len(self.features.index) > self.features.n_used + most:
         set_vectors(self, vectors_of(self), self.kernels, self.n_inserted, self.capacity)
 
 
@@ -1037,12 +1045,14 @@ cdef int build(
     set_kernels(self, kernels)
     set_tables(self, capacity)
     self.features.clear(capacity, self.n_inner)
+    add_row(self, UNSEEN)
+    self.features.index.clear()
     self.objects = None if self.objects is None else []
     self.n, self.layouts, layouts = 0, [], {}
     resize(self, max([8, self.layout.m] + [len(vector[0]) for vector in vectors]))
     for names, values, held, own, inserted in vectors:
         layout = layouts.setdefault(id(names), Layout(names))
-        look_up(self, layout)
+        look_up(self, layout, True)
         set_features(self, &self.other, layout)
         memcpy(self.other.values, PyBytes_AS_STRING(values), len(values))
         set_elements(self, &self.other, held)
