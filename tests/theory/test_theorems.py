@@ -377,12 +377,12 @@ def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):
     update = projectron.Projectron._update
 
     def update_with_twice_its_eta(self, f, y):
-        eta, norm_bound = self.eta, self.norm_bound
+        eta, norm_bound = self._eta, self.norm_bound
         # By Eq. 13, half of the norm bound gives twice the eta.
-        twice = {"norm_bound": norm_bound / 2} if norm_bound else {"eta": 2 * self._eta}
+        twice = {"norm_bound": norm_bound / 2} if norm_bound else {"_eta": 2 * eta}
         vars(self).update(twice)
         update(self, f, y)
-        vars(self).update(eta=eta, norm_bound=norm_bound)
+        vars(self).update(_eta=eta, norm_bound=norm_bound)
 
     monkeypatch.setattr(projectron.Projectron, "_update", update_with_twice_its_eta)
     assert violates_a_theorem(MAKERS[name], seeds=SEEDS_OF_ETA)
