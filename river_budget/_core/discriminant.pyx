@@ -40,9 +40,11 @@ cdef double KEPT = 0.999
 
 def text_of(name):
     """Return a text that equal names share, on any machine; other names than numbers, texts, None and
-    tuples of these are told apart by their `repr`."""
+    tuples and sets of these are told apart by their `repr`."""
     if isinstance(name, tuple):
         return f"({','.join([text_of(part) for part in name])},)"
+    if isinstance(name, frozenset):
+        return f"{{{','.join(sorted([text_of(part) for part in name]))}}}"
     if isinstance(name, numbers.Real) and math.isfinite(name):
         return str(Fraction(name if isinstance(name, numbers.Rational) else float(name)))
     return repr(str(name)) if isinstance(name, str) else repr(name)
