@@ -344,6 +344,7 @@ cdef class Discriminant(Engine):
     def relearn(self, *scales):
         """Learn the examples that are kept anew, with other scales; the last time, drop them."""
         cdef Py_ssize_t slot
+        cdef Store store = self.store
         self.begin()
         try:
             self.reset()
@@ -353,7 +354,8 @@ cdef class Discriminant(Engine):
                 self.answer()
                 self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1], slot + 1)
             if self.n_rounds == BUFFER:
-                self.store, self.kept, self.stamp = self.store.empty_like(), np.zeros((0, 2)), -1
+                self.store, self.kept, self.stamp = store.empty_like(), np.zeros((0, 2)), -1
+                self.store.owner = store.owner  # who learns still does
         finally:
             self.is_busy = False
 

@@ -135,7 +135,7 @@ def test_threads_that_predict_while_one_learns(name, kernel, frequent_switches):
 )
 def test_update_of_scales_is_part_of_its_round(model):
     refused = []
-    stream = list(synth.TwoGaussians(65, seed=1))
+    stream = list(synth.TwoGaussians(256, seed=1))
     check = model._check
 
     def predict_in_another_thread():
@@ -145,9 +145,10 @@ def test_update_of_scales_is_part_of_its_round(model):
     def checked():
         predict_in_another_thread()
         check()
+        predict_in_another_thread()
 
     model._check = checked
-    for x, y in stream[:64]:
+    for x, y in stream:
         model.learn_one(x, y)
     assert refused
     assert all(refused)
