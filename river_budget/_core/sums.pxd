@@ -26,7 +26,7 @@ cdef class Sums:
     cdef dict arrays                  # names of arrays -> tables with a row for each element
     cdef dict means                   # of the names that had sums when they were cleared
     cdef list columns                 # the last list of names; None if its rows are found anew
-    cdef int64_t[::1] slots           # their rows, -1 for a name without one or an unknown value
+    cdef int64_t[::1] slots           # their rows, -1 for a name without one, -2 - row for an unknown value
     cdef int64_t n_inserted           # of the store when a name had no row; -1 if all have one
 
     # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.

@@ -56,6 +56,8 @@ cdef class Sums:
         for i in range(self.slots.shape[0]):
             if self.slots[i] >= 0:
                 observe(&self.table[self.slots[i], 0], store.point.values[i])
+            elif self.slots[i] < -1:
+                self.table[-2 - self.slots[i], 0] += 1.0
         self.n_observed += 1
 
     cdef int look_up(self, Store store) except -1:
@@ -82,14 +84,12 @@ cdef class Sums:
             self.n_inserted = store.n_inserted if -1 in found else -1
             if store.filled is not None:
                 unknown = {self.rows[name] for name in store.filled if name in self.rows}
-                found = [-1 if row in unknown else row for row in found]
+                found = [-2 - row if row in unknown else row for row in found]
         except BaseException:  # A name may run Python code, where an interrupt is delivered.
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
         self.slots = np.array(found, np.int64)
-        for row in unknown:
-            self.table[row, 0] += 1.0
         self.columns = columns if store.filled is None else None
 
     cdef int add_arrays(self, Store store) except -1:

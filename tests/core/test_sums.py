@@ -175,6 +175,26 @@ def test_a_copy_goes_on_bit_for_bit(copied):
     assert content(other.state()) == content(sums.state())
 
 
+def test_an_unknown_value_is_counted_with_its_example():
+    class Name(str):
+        __slots__ = ("fails",)
+
+        def __hash__(self):
+            if getattr(self, "fails", False):
+                raise ZeroDivisionError
+            return super().__hash__()
+
+    array, sums = Name("array"), Sums()
+    store = store_with("a", **{array: np.ones(2)})
+    observe(sums, store, {"a": 1.0})
+    store.means, before = sums, content(sums.state())
+    store.evaluate({"a": None, array: np.ones(2)})
+    array.fails = True
+    with pytest.raises(ZeroDivisionError):
+        sums.add(store)
+    assert content(sums.state()) == before
+
+
 def test_an_example_of_many_names_leaves_nothing():
     sums, store = Sums(), store_with("a")
     for _ in range(3):
