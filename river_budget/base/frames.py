@@ -59,10 +59,12 @@ def _rows_of(columns: Mapping[Any, Any]) -> NDArray[Any]:
 def _array_of(name: Any, values: Any) -> NDArray[Any]:
     if np.ma.is_masked(values):
         raise ValueError(f"column {name!r} has masked values: give NaN or None for unknown ones")
+    # An array of texts would make texts of numbers beside them, and cut a NUL at the end.
+    has_texts = isinstance(values, list) and any(isinstance(value, str) for value in values)
     try:
-        return np.asarray(values)
+        return np.asarray(values, object if has_texts else None)
     except ValueError:
-        raise ValueError(f"column {name!r} has arrays of different lengths") from None
+        raise ValueError(f"column {name!r} has arrays of different lengths, or lacks one") from None
 
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:

@@ -128,6 +128,20 @@ def test_frames_with_texts_are_learned_row_by_row(of, kernel):
     assert predicted == [one.predict_one(x) for x, _ in STREAM]
 
 
+@pytest.mark.parametrize("of", [dict, pl.DataFrame, pa.table])
+def test_columns_of_texts_keep_each_value_as_it_is(of):
+    """An array of these texts would cut the last character of the first one."""
+    model = rb.KernelPerceptron()
+    model.learn_many(of({"a": ["red\0", "red"], "b": [1.0, 2.0]}), ["p", "q"])
+    assert [x["a"] for x in model.support_vectors] == ["red\0", "red"]
+
+
+def test_a_number_among_texts_stays_one():
+    model = rb.KernelPerceptron()
+    model.learn_many({"a": [1, "red"]}, ["p", "q"])
+    assert model.support_vectors == [{"a": 1.0}, {"a": "red"}]
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_kernels_of_dicts_take_texts(kernel):
     x, z = {"u": 0.5, "color": "red", "size": "S"}, {"u": 1.5, "color": "green", "size": "S"}
