@@ -86,8 +86,11 @@ def series_like(values: Any, frame: Frame) -> Any:
         return dataframe.to_native_series(values, name=None, like=frame.native)
     if isinstance(values, np.ndarray):
         return values
-    is_plain = len({*map(type, values)}) == 1 and isinstance(values[0], bool | int | float | str)
-    return np.array(values) if is_plain else np.fromiter(values, object, len(values))
+    if len({*map(type, values)}) == 1 and isinstance(values[0], bool | int | float | str):
+        array = np.array(values)
+        if array.tolist() == values:  # no text ends in a NUL, and no integer is too large
+            return array
+    return np.fromiter(values, object, len(values))
 
 
 def frame_like(by_label: Mapping[Any, Any], frame: Frame) -> Any:

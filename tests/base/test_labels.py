@@ -54,6 +54,13 @@ def test_a_new_model_answers_frames_of_any_library(library):
     assert narwhals.from_native(rb.Forgetron().predict_proba_many(frame)).columns == []
 
 
+@pytest.mark.parametrize("labels", [["a\0", "b"], [2**63 + 1, 5]], ids=["text", "integer"])
+def test_predictions_for_a_dict_of_arrays_are_the_labels_that_were_learned(labels):
+    model, X = rb.KernelPerceptron(gamma=1.0), {"u": np.array([0.0, 5.0])}
+    model.learn_many(X, labels)
+    assert model.predict_many(X).tolist() == labels
+
+
 @pytest.mark.parametrize("label", [False, True, 0, 1, -1, "a"], ids=repr)
 @pytest.mark.parametrize(
     "make",
