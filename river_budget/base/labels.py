@@ -117,7 +117,8 @@ def is_class(label: Any) -> bool:
 def weights_of(w: Any, n: int) -> Floats:
     """Return the weights of n rows (n,), given as a series, a sequence or one number."""
     values = np.full(n, w, object) if isinstance(w, numbers.Number) else np.asarray(w, object)
-    require(values.shape == (n,), f"w must be a weight, or one for each of the {n} rows")
+    fits = values.shape == (n,) and not np.ma.is_masked(w)
+    require(fits, f"w must be a weight, or one for each of the {n} rows")
     return np.array(by_row(weight_of, values), np.float64)
 
 

@@ -296,7 +296,8 @@ def test_refused_weights_change_nothing(make):
 def test_as_many_weights_as_rows(make):
     model, (X, y) = make(None), framed(examples_of(3))
     before = pickle.dumps(model)
-    for w in [[1.0, 2.0], object(), np.array(2.0), np.ones((3, 1))]:
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    for w in [[1.0, 2.0], object(), np.array(2.0), np.ones((3, 1)), masked]:
         with pytest.raises(ValueError, match="w must be a weight, or one for each of the 3 rows"):
             model.learn_many(X, y, w=w)
     assert pickle.dumps(model) == before
