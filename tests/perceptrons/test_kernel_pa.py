@@ -78,8 +78,12 @@ def test_the_zero_vector_is_not_stored():
 
 @pytest.mark.parametrize(
     ("parameters", "name"),
-    [({"C": 0}, "C"), ({"C": math.inf}, "C"), ({"mode": 3}, "mode")],
+    [({"C": 0}, "C"), ({"C": math.inf}, "C"), ({"mode": 3}, "mode"), ({"mode": True}, "mode")],
 )
 def test_parameters_out_of_range(parameters, name):
     with pytest.raises(ValueError, match=name):
         rb.KernelPAClassifier(**parameters)
+
+
+def test_a_mode_from_a_grid_of_numpy():
+    assert [rb.KernelPAClassifier(mode=mode).mode for mode in np.arange(3)] == [0, 1, 2]
