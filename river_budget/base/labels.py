@@ -128,6 +128,6 @@ def given_weights(class_weight: ClassWeight | None) -> dict[Any, float]:
         for label, weight in class_weight.items():
             check_class_weight(f"class_weight: the weight of {label!r}", weight)
         return {label: float(weight) for label, weight in class_weight.items()}
-    is_known = class_weight in (None, "balanced")
+    is_known = isinstance(class_weight, str | None) and class_weight in (None, "balanced")
     require(is_known, f"class_weight must be a dict of weights or 'balanced', got {class_weight!r}")
     return {}

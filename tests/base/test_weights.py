@@ -454,6 +454,8 @@ BAD_CLASS_WEIGHTS = [
 def test_class_weights_that_are_refused(make):
     for class_weight in BAD_CLASS_WEIGHTS:
         refuses("class_weight", make(RBF).clone, {"class_weight": class_weight})
+    with pytest.raises(ValueError, match="class_weight must be a dict"):
+        rb.Forgetron(class_weight=np.ones(2))
 
 
 def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
