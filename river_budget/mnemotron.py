@@ -269,9 +269,11 @@ def _pairs_of_kernels(forgetting: Any, kernels: Sequence[Kernel]) -> list[Any]:
     if forgetting is None:
         return [DEFAULTS.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
     try:
-        is_valid = all(0 < factor <= 1 and 0 < noise < math.inf for factor, noise in forgetting)
+        is_valid = isinstance(forgetting, Sequence) and all(
+            0 < factor <= 1 and 0 < noise < math.inf for factor, noise in forgetting
+        )
     except (TypeError, ValueError):
         is_valid = False
     expected = "pairs of a forgetting factor in (0, 1] and a positive noise variance"
-    require(forgetting and is_valid, f"forgetting must be {expected}, got {forgetting!r}")
+    require(is_valid and forgetting, f"forgetting must be {expected}, got {forgetting!r}")
     return [forgetting] * len(kernels)
