@@ -11,7 +11,7 @@ from river.compose import Pipeline
 
 from river_budget._checks import check_probability, one_of
 from river_budget._state import require
-from river_budget.base import classifier_of, documented, innermost_of
+from river_budget.base import classifier_of, documented
 from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
@@ -59,7 +59,7 @@ class Reject(ClassifierWrapper):
         super().__init__(model)
         check_probability("threshold", threshold)
         one_of("novelty", "entropy")("doubt", doubt)
-        has_novelty = hasattr(innermost_of(model), "novelty_one")
+        has_novelty = hasattr(_unwrapped(model)[0], "novelty_one")
         error = "the model keeps no examples, so there is no novelty: use doubt='entropy'"
         require(doubt == "entropy" or has_novelty, error)
         self.threshold = threshold
@@ -84,8 +84,8 @@ class Reject(ClassifierWrapper):
         return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
 
 
-def _unwrapped(model: Any, x: Features) -> tuple[Any, Features]:
-    """Return the classifier inside of pipelines and wrappers, and the features it gets of x."""
+def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:
+    """Return the classifier inside of pipelines and wrappers, and the features it gets of x if given."""
     if isinstance(model, Pipeline):
-        return _unwrapped(classifier_of(model), model.transform_one(x))
+        return _unwrapped(classifier_of(model), None if x is None else model.transform_one(x))
     return _unwrapped(model.model, x) if isinstance(model, ClassifierWrapper) else (model, x)

@@ -5,7 +5,7 @@ import math
 import estimator_checks
 import numpy as np
 import pytest
-from river import linear_model, metrics, naive_bayes, preprocessing
+from river import ensemble, linear_model, metrics, naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -172,7 +172,9 @@ def test_the_memory_of_wrappers_is_little_more_than_that_of_the_model(inner):
 def test_models_that_give_no_such_doubt():
     with pytest.raises(ValueError, match="model must be a classifier, got"):
         rb.Reject(linear_model.LinearRegression())
-    for model in (linear_model.LogisticRegression(), rb.Calibrated(naive_bayes.GaussianNB())):
+    bagged = ensemble.BaggingClassifier(rb.Forgetron())
+    others = linear_model.LogisticRegression(), rb.Calibrated(naive_bayes.GaussianNB())
+    for model in (bagged, rb.active.Query(rb.Forgetron()), *others):
         with pytest.raises(
             ValueError, match="keeps no examples, so there is no novelty: use doubt="
         ):
