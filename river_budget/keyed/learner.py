@@ -261,6 +261,8 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
             keyed.n_right += bool(y)
         return None, arm
     require(y is None, f"event {seq} of {key!r} has a reward before its decision")
+    is_listed = isinstance(arms, list | tuple)  # A set has another order in another process.
+    require(is_listed, f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
     check_stored("the arms", arms)
     check_stored("the features", x)
     return None, policy.decide(arms, x, seq).arm

@@ -219,6 +219,7 @@ REFUSED = {
     "no arms": (Event("a", 1, X), "list of arms"),
     "an empty list": (Event("a", 1, X, arms=[]), "no arm"),
     "a text": (Event("a", 1, X, arms="ab"), "list of arms"),
+    "a set, whose order changes": (Event("a", 1, X, arms={"b", "c"}), "list of arms"),
     "an arm": (Event("a", 1, X, arms=["b", ["c"]]), r"\['c'\]"),
     "bytes": (Event("a", 1, X, arms=[b"x"]), "cannot be stored"),
     "no features": (Event("a", 1, arms=ARMS), "no features"),
