@@ -169,6 +169,7 @@ def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2` for
     `eta ||g|| < 1` (Theorem 3 of [^2]).
     """
+    check_not_negative("loss", loss)
     check_not_negative("eta", eta)
     progress = 1 - eta * norm
     formula = _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2
@@ -198,6 +199,7 @@ def ahpatron(
     """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` for `||g|| <= U` and
     `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)` (our derivation, along the argument of [^4]).
     """
+    check_count("budget", budget)
     p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
     holds = _limit(norm, norm_bound)
     holds["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
@@ -243,8 +245,8 @@ def modified_randomized_budget(
     norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
     """
     check_not_negative("path_length", path_length)
-    formula = 4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget))
     limits = modified_randomized_budget_norm.limits(norm, budget)
+    formula = 4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget))
     return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, limits)
 
 

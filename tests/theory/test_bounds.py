@@ -254,3 +254,14 @@ def test_failed_assumptions_of_models():
 def test_no_budget_is_large_enough_for_any_norm():
     with pytest.raises(ValueError, match="norm must be at most"):
         bounds.smallest_budget(bounds.forgetron_norm, 1e9)
+
+
+def test_invalid_numbers_are_named():
+    for budget in (0, -1):
+        for bound in (bounds.modified_randomized_budget, bounds.simplified_forgetron):
+            with pytest.raises(ValueError, match="budget must be"):
+                bound(1.0, 1.0, budget)
+        with pytest.raises(ValueError, match="budget must be"):
+            bounds.ahpatron(1.0, 1.0, budget, 0.1, 0.1, 1.0)
+    with pytest.raises(ValueError, match="loss must be"):
+        bounds.projectron_worst_case(1.0, -1.0, 0.1)
