@@ -112,7 +112,8 @@ class SetOnce:
 class Parametrized:
     """An object whose constructor takes the parameters that its class declares, after those of bases.
 
-    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor.
+    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor,
+    which its subclasses do not inherit.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
