@@ -26,6 +26,8 @@ from river_budget.cli.app import CommandError, counted, notes
 # What says that there is no value, and no label; so does the number NaN.
 MISSING = ("", "NA", "NaN", "null", None)
 
+INFINITE = (math.inf, -math.inf)
+
 # Dates, and numbers with decimal commas: each would be a category of its own.
 REFUSED = re.compile(
     r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
@@ -236,7 +238,8 @@ class Reader:
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
-            require(not isinstance(label, list | dict), f"the label is {label!r}: expected a class")
+            is_class = not isinstance(label, list | dict) and label not in INFINITE
+            require(is_class, f"the label is {label!r}: expected a class")
             return Row(n, x, _known(_class(label) if self._is_csv else label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
@@ -299,7 +302,7 @@ def _class(text: str) -> Any:
     """Return the label that a text is: a finite number only if it is written as Python would."""
     value = parsed(text)
     is_plain = str(value) == text.strip().removeprefix("+")
-    return value if is_plain and value not in (math.inf, -math.inf) else text
+    return value if is_plain and value not in INFINITE else text
 
 
 def _known(value: Any) -> Any:

@@ -18,7 +18,10 @@ SKIP = ["--on-error", "skip", "--model", "stoptron"]
         ('{"a":1,"y":0}\n{"a":Infinity,"y":0}\n', {2: "has the value inf"}),
         ('{"a":1,"y":0}\n{"a":[1],"y":0}\n', {2: "has the value [1]"}),
         ('{"a":1,"y":0}\n{"a":1,"y":[0]}\n{"a":1,"y":1}\n', {2: "the label is [0]"}),
-        ('{"a":1,"y":0}\n{"a":1,"y":1e400}\n{"a":1,"y":-Infinity}\n', {2: "JSON", 3: "JSON"}),
+        (
+            '{"a":1,"y":0}\n{"a":1,"y":1e400}\n{"a":1,"y":-Infinity}\n',
+            {2: "the label is inf: expected a class", 3: "the label is -inf: expected a class"},
+        ),
         (f'{{"a":1,"y":0}}\n{{"a":1,"y":1{305 * "0"}}}\n', {2: "cannot be stored"}),
         (b"a,y\n1,0\n\xff,0\n3,1\n", {3: r"'\\xff' in column 'a' is not a number"}),
     ],
@@ -34,6 +37,12 @@ def test_a_bad_line_is_answered_and_the_others_are_learned(run, stdin, text, bad
     good = [answer["example"] for answer in answers if "error" not in answer]
     assert good == list(range(1, len(good) + 1))
     assert f"{len(bad)} skipped" in err
+
+
+def test_an_infinite_label_spoils_no_key(run, stdin):
+    stdin('{"key":"k","a":1,"y":Infinity}\n{"key":"k","a":1,"y":0}\n{"key":"k","a":1}\n')
+    _, out, _ = run("keyed", *SKIP)
+    assert [answer.get("line") for answer in answers_of(out)] == [1, None, None]
 
 
 def test_values_that_are_too_large_are_bad_lines(run, stdin):
