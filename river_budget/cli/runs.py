@@ -111,8 +111,9 @@ class Run(Command):
             for row in rows:
                 self._meet(row)
                 show(self._text())
-        seconds = (time.process_time() - self._start) / max(1, self._n_lines)
-        notes.info(f"{self._text()}, {self.memory():,} bytes, {1e6 * seconds:,.1f} µs a line")
+        seconds, n = time.process_time() - self._start, self._n_lines
+        text = f"{self._text()}, {self.memory():,} bytes"
+        notes.info(f"{text}, {1e6 * seconds / n:,.1f} µs a line" if n else text)
         if self._signal:
             sys.exit(128 + self._signal)
         require(self._n_lines == 0 or self._n_skipped < self._n_lines, "every line was skipped")

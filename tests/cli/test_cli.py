@@ -293,6 +293,7 @@ def test_nothing_to_learn_from(run, stdin):
     code, out, err = run("learn", "--target", "y")
     assert (code, out) == (0, "")
     assert err.startswith("river-budget: 0 lines, no label, ")
+    assert err.endswith(" bytes\n")  # and no time of a line
 
 
 LEARN = ["learn", "--target", "y", "--quiet"]
