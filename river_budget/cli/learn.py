@@ -71,7 +71,8 @@ class Learn(Learning):
         if self.path and self.path.exists():
             self._model, record = _restored(self.path)
             if repr(self._model) != repr(new):
-                raise CommandError(f"{self.path} holds another model than the options ask for")
+                error = f"{self.path} holds another model than the options ask for"
+                raise CommandError(f"{error}: give those of its first run, or another file")
         self._saver = self.path and checkpoint.Checkpointer(self._model, self.path, self.every)
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
         columns = _completed(self.columns, record)

@@ -309,7 +309,8 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
     assert run(*options, saved, "--model", "forgetron")[0] == 0
     code, _, err = run(*options, saved, "--model", "tightest")
     assert (code, err.count("\n")) == (2, 1)
-    assert f"{saved} holds another model than the options ask for" in err
+    error = f"{saved} holds another model than the options ask for"
+    assert f"{error}: give those of its first run, or another file" in err
     saved.write_bytes(saved.read_bytes()[:-1])
     code, _, err = run(*options, saved, "--model", "forgetron")
     assert (code, err.count("\n")) == (2, 1)
