@@ -25,7 +25,7 @@ def _character(text: str | None) -> str | None:
     return delimiter
 
 
-STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it"
+STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it, all labelled"
 Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}.")]
 TASKS = "rotating-gaussians, checkerboards, class-incremental, or streams with commas"
 Tasks = Annotated[str, typer.Argument(metavar="TASKS", help=f"One of {TASKS}.")]

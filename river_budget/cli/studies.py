@@ -221,6 +221,6 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
         require(not reader.no_labels, reader.no_labels)
         for row in reader.rows(lines):
             require(not row.error, f"line {row.line}: {row.error}")
-            require(row.label is not None, f"line {row.line}: no label")
+            require(row.label is not None, f"line {row.line}: no label: leave out such lines")
             check_given(row.x)
             yield row.x, row.label

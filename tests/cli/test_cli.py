@@ -124,7 +124,7 @@ def test_a_stream_may_have_any_name(run, tmp_path):
     ("text", "message"),
     [
         ("u,v\n1,2\n", "no column 'y', only u, v"),
-        ("u,y\n1,a\n2,nan\n3,c\n", "line 3: no label"),
+        ("u,y\n1,a\n2,nan\n3,c\n", "line 3: no label: leave out such lines"),
         (
             "u,y\n" + "".join(f"1,{t}\n" for t in range(1200)),
             "the label 1000 is one class too many, at most 1000 are allowed",
