@@ -23,7 +23,8 @@ class Reject(ClassifierWrapper):
 
     Use it for a router that needs "none of these". Doubt is a number from 0 to 1:
 
-    - Novelty finds examples unlike all others: see `novelty_one`.
+    - Novelty finds examples unlike all others: see `novelty_one`. The more vectors a `Mnemotron` has,
+      the smaller it is, and the smaller the threshold must be.
     - Entropy finds examples that could belong to several labels: that of the probabilities, as a
       share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
