@@ -255,7 +255,7 @@ def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     """Return the kernels that a user has given, the default ones for None. Raises ValueError."""
     if kernels is None:
         return tuple(DEFAULTS)
-    if not isinstance(kernels, Sequence) or not kernels:
+    if not isinstance(kernels, Sequence) or isinstance(kernels, str) or not kernels:
         raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
     for kernel in kernels:
         check_kernel("kernel", kernel)

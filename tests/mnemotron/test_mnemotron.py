@@ -188,6 +188,7 @@ def test_probabilities_are_those_of_the_mixture():
         ({"kernels": (rb.Linear(),)}, "use Normalized"),
         ({"kernels": ()}, "kernels must be a tuple of kernels"),
         ({"kernels": rb.RBF()}, "kernels must be a tuple of kernels"),
+        ({"kernels": "rbf"}, "kernels must be a tuple of kernels, got 'rbf'"),
         ({"kernels": (math.dist,)}, "kernel must be a kernel"),
         ({"forgetting": ()}, "forgetting must be pairs"),
         ({"forgetting": (1.0, 0.1)}, "forgetting must be pairs"),
