@@ -97,7 +97,8 @@ class Study(Command):
         if self.plot_file:
             plots = importlib.import_module("river_budget.plots")
             figure = getattr(plots, draw)(results, title)
-            figure.savefig(self.plot_file, dpi=plots.DOTS_PER_INCH)
+            ending = self.plot_file.suffix[1:] or "png"
+            figure.savefig(self.plot_file, format=ending, dpi=plots.DOTS_PER_INCH)
 
 
 @app.command()

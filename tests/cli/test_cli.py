@@ -82,6 +82,14 @@ def test_figures_and_picture_go_to_files(run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_picture_without_an_ending_is_a_png(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "out"
+    assert run("compare", "--limit", "50", "--models", "stoptron", "--plot", picture)[0] == 0
+    assert [*tmp_path.iterdir()] == [picture]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_without_a_command_there_is_help(run):
     code, out, err = run()
     assert (code, err) == (0, "")
