@@ -55,7 +55,10 @@ class Study(Command):
         if self.plot_file:
             importlib.import_module("river_budget.plots")
         for path in filter(None, (self.json_file, self.plot_file)):
+            is_new = not (path.exists() or path.is_symlink())
             path.touch()
+            if is_new:  # An empty file would look like a result if the work fails.
+                path.unlink()
 
     def streams(self, limit: int | None, are_tasks: bool = False) -> tuple[list[Any], Any]:
         """Return the first examples of a stream or a file, or of tasks, and the published kernel."""

@@ -128,6 +128,14 @@ def test_a_stream_may_have_any_name(run, tmp_path):
     assert err == f"river-budget: {path}: no --target names the label\n"
 
 
+def test_work_that_fails_leaves_no_empty_file(run, tmp_path):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text("{}")
+    for figures in (old, new):
+        assert run("compare", tmp_path / "absent", "--json", figures)[0] == 2
+    assert (old.read_text(), new.exists()) == ("{}", False)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
