@@ -61,8 +61,8 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
 
     # Forget all arrays, and make room for others, whose numbers of elements are given by name.
     cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1
-    # Set the arrays of a slot, and return whether no slot has an array of some name.
-    cdef bint put(self, dict arrays, Py_ssize_t slot) except -1
+    # Set the arrays of a slot, new ones have none; return whether no slot has an array of some name any more.
+    cdef bint put(self, dict arrays, Py_ssize_t slot, bint is_new) except -1
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
 

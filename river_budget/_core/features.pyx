@@ -194,9 +194,10 @@ cdef class Matrices:
             self.n_elements += sizes[name]
             self.n += 1
 
-    cdef bint put(self, dict arrays, Py_ssize_t slot) except -1:
+    cdef bint put(self, dict arrays, Py_ssize_t slot, bint is_new) except -1:
         is_gone = False
-        for name, (values, present) in self.tables.items():
+        for name in arrays if is_new else self.tables:
+            values, present = self.tables[name]
             values[slot], present[slot] = arrays.get(name, 0.0), name in arrays
             is_gone |= not (present[slot] or present.any())
         return is_gone

@@ -993,7 +993,7 @@ cdef bint store(Store self, Py_ssize_t slot, Layout layout, Point *p, dict array
         if kernel.norms != NULL:
             raw = raw_self_value(&kernel.spec, p.own[kernel.inner].whole)
             kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
-    return self.matrices.n > 0 and self.matrices.put(arrays or {}, slot)
+    return self.matrices.n > 0 and self.matrices.put(arrays or {}, slot, old is None)
 
 
 cdef tuple vector_at(Store self, Py_ssize_t slot):
