@@ -41,11 +41,12 @@ def write(path: str | Path, data: bytes, keep: int = 1) -> None:
                     os.fsync(file.fileno())
             # All is on the disk. Now each file up to a gap takes the name of the next older one.
             pairs = itertools.pairwise([copy, *older, oldest])
-            moves = itertools.takewhile(lambda pair: pair[0].exists(), pairs)
+            moves = [*itertools.takewhile(lambda pair: pair[0].exists(), pairs)]
             with contextlib.ExitStack() as undo:
-                for source, target in [(new, place), *moves][::-1]:
+                for source, target in reversed(moves):
                     os.replace(source, target)
                     undo.callback(os.replace, target, source)
+                os.replace(new, place)  # There is no way back, and none is needed.
                 undo.pop_all()
         finally:
             for left in others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -15,6 +16,7 @@ import pytest
 
 import river_budget as rb
 from river_budget import checkpoint, synth
+from river_budget.checkpoint import disk
 
 ROWS = list(synth.NoisyCheckerboard(160, seed=3))
 KEPT = 4
@@ -88,6 +90,29 @@ def test_a_failed_save_leaves_everything_as_it_was(path, keep, n_saved, failing)
     assert 3 < n < 99
     assert checkpoint.restore(path)[1] == {"example": n_saved}
     assert len(contents(path)) == min(n_saved + 1, keep)
+
+
+def test_an_interrupt_at_any_moment_leaves_a_complete_file(path):
+    def interrupt(frame, event, argument):
+        nonlocal n_left
+        frame.f_trace_opcodes = frame.f_code is disk.write.__code__
+        n_left -= event == "opcode"
+        if n_left < 0:
+            raise KeyboardInterrupt
+        return interrupt if frame.f_trace_opcodes else None
+
+    before = sys.gettrace()
+    for n in itertools.count(step=3):
+        disk.write(path, b"old", keep=2)
+        n_left = n
+        sys.settrace(interrupt)
+        try:
+            disk.write(path, b"new", keep=2)
+            return
+        except KeyboardInterrupt:
+            assert path.read_bytes() in (b"old", b"new")
+        finally:
+            sys.settrace(before)
 
 
 @pytest.mark.parametrize("exists", [True, False])
