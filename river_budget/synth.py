@@ -385,7 +385,7 @@ class Router(Stream):
     task = MO_BINARY_CLF
     n_features = 3
     n_arms: int = _count(4, "Number of arms.")
-    change_at: int | None = _count(None, "Requests before the order of strengths is reversed.")
+    change_at: int | None = _count(None, "Number of requests before the strengths are reversed.")
     n_samples: int | None = _count(None, ENDLESS)
     seed: int | None = _parameter(None, SEED)
 
