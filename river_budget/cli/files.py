@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import collections
 import contextlib
 import csv
@@ -41,7 +42,7 @@ DELIMITERS = ",;\t|"
 N_FIRST = 1000
 
 # How files begin.
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+GZIP, PARQUET, UTF_16 = b"\x1f\x8b", b"PAR1", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Row(NamedTuple):
@@ -109,6 +110,8 @@ def opened(
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
         magic, is_whole = data.peek(4), data.seekable()
+        is_wide = magic.startswith(UTF_16) and encoding == "utf-8-sig"
+        require(not is_wide, "this is UTF-16: convert it, or give learn --encoding utf-16")
         if magic.startswith(PARQUET):
             header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
         else:

@@ -68,6 +68,13 @@ def test_other_delimiters(run, stdin, expected):
         assert "--delimiter" in err
 
 
+def test_utf_16_is_named(run, stdin):
+    stdin(CSV.encode("utf-16"))
+    code, out, err = run("learn", *OPTIONS)
+    error = "this is UTF-16: convert it, or give learn --encoding utf-16"
+    assert (code, out, err) == (2, "", f"river-budget: standard input: {error}\n")
+
+
 def test_other_encodings(run, stdin):
     text = "größe,y\n1,früh\n2,spät\n"
     for encoding in ("utf-8", "latin-1", "utf-16"):
