@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, dataclass_transform
 
-# Of a parameter by its name and value.
+# It takes the name and the value of a parameter, and raises ValueError if the value is invalid.
 Check = Callable[[str, Any], None]
 
 # A smaller weight is 0: its products with step sizes could underflow.
@@ -73,7 +73,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
     """Raise ValueError unless there are indices, and each is that of one of n things."""
     if not indices or any(i not in range(n) for i in indices):
-        expected = f"numbers of {what}s below {n}" if indices else f"at least one {what}"
+        expected = f"numbers of {what}s from 0 to {n - 1}" if indices else f"at least one {what}"
         raise ValueError(f"{name} must have {expected}, got {list(indices)}")
 
 

@@ -229,7 +229,7 @@ def test_any_river_classifier_runs():
     ("options", "message"),
     [
         ({"task_sequence": []}, "task_sequence must have at least one task"),
-        ({"task_sequence": [0, 2]}, "numbers of tasks below 1, got .0, 2."),
+        ({"task_sequence": [0, -1]}, "numbers of tasks from 0 to 0, got .0, -1."),
         ({"n_learn": 0}, "n_learn"),
         ({"n_test": 0}, "n_test"),
         ({"n_learn": 95, "n_test": 10}, "task 0 is too short: 5 more examples"),
