@@ -74,8 +74,8 @@ class Mnemotron(Machine):
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
-        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1), of which the last two default kernels have the
-        first and the third, also if they are given.
+        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1). The last two default kernels have only the first
+        and the third of these, also where `kernels` lists them.
     novelty
         Smallest `novelty_one` of a new support vector; with C labels, of log2(C) times that, since
         a label of many tells more.

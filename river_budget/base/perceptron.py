@@ -128,7 +128,7 @@ class RandomPerceptron(BudgetPerceptron):
         self._key = random.Random(self.seed).getrandbits(62)
 
     def _random(self) -> float:
-        """Return the number of this round, at least 0 and below 1."""
+        """Return the random number of this round, at least 0 and below 1."""
         return uniform(self._key, self._f.n_rounds)
 
 

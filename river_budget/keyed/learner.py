@@ -51,7 +51,8 @@ class Prediction(NamedTuple):
         f(x), positive for the positive class; with more than two labels, half the difference between
         the two largest scores. None where there are no scores.
     n_seen, accuracy
-        Number of events of the key, and share of correct predictions among those whose label is known.
+        Number of events of the key, and share of correct predictions among those whose label is known;
+        None before the first of these.
     """
 
     key: Any

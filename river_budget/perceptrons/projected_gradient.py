@@ -20,7 +20,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     becomes a support vector.
 
     These are the greedy set and the steps of POMDR, without its optimistic part and what depends on
-    the length of the stream. The constant 3 and the ball are of the authors' code, the bound is ours.
+    the length of the stream. The constant 3 and the ball are from the authors' code; the bound is ours.
 
     Parameters
     ----------
