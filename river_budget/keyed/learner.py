@@ -147,7 +147,8 @@ class KeyedLearner:
     def __post_init__(self) -> None:
         for name in ("max_state_bytes", "max_pending", "max_jump"):
             check_count(name, getattr(self, name))
-        require(callable(self.factory), f"factory must be a function, got {self.factory!r}")
+        error = f"factory must be a function, got {self.factory!r}: write lambda: and the model"
+        require(callable(self.factory), error)
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)

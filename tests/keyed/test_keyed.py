@@ -251,6 +251,11 @@ def test_the_prediction_of_a_pending_event_may_be_any_label():
     assert learner.deserialize(state).n_right == n_right
 
 
+def test_a_model_in_the_place_of_the_factory():
+    with pytest.raises(ValueError, match=r"got Forgetron [^:]*: write lambda: and the model"):
+        keyed.KeyedLearner(rb.Forgetron())
+
+
 def test_a_label_too_many_is_refused_and_changes_nothing():
     learner = keyed.KeyedLearner(
         lambda: preprocessing.StandardScaler() | rb.Forgetron(KERNEL, budget=9, max_classes=3)
