@@ -1013,9 +1013,11 @@ cdef list vectors_of(Store self):
 
 
 cdef int forget_names(Store self, Py_ssize_t most) except -1:
-    """Forget the names that no vector has, if there are more of them than so many."""
+    """Forget the names that no vector has, if there are more of them than so many. The example stays known."""
+    has_rows, stamp = self.has_rows, self.stamp
     if len(self.features.index) > self.features.n_used + most:
         set_vectors(self, vectors_of(self), self.kernels, self.n_inserted, self.capacity)
+        self.has_rows, self.stamp = has_rows, stamp
 
 
 cdef int set_vectors(

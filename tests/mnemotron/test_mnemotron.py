@@ -322,6 +322,17 @@ def test_a_copy_between_a_prediction_and_its_label_goes_on_exactly(copied, archi
         assert other.predict_proba_one({"u": 0.5}) == model.predict_proba_one({"u": 0.5})
 
 
+def test_to_ask_for_the_memory_after_a_prediction_changes_nothing():
+    alone, asked = (rb.Mnemotron(10, kernels=[rb.RBF(gamma=0.1)]) for _ in range(2))
+    for i in range(100):
+        x = {"a": i % 7, f"name {i}": 1.0}  # new names are forgotten by then
+        assert alone.predict_one(x) == asked.predict_one(x)
+        assert asked.memory_bytes
+        for model in (alone, asked):
+            model.learn_one(x, i % 9 < 5)
+    assert content(asked.state()) == content(alone.state())
+
+
 def test_the_memory_of_repeats_is_bounded():
     model = rb.Mnemotron(budget=5)
     sizes = []
