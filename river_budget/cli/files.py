@@ -41,8 +41,9 @@ DELIMITERS = ",;\t|"
 # So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
 N_FIRST = 1000
 
-# How files begin.
+# How files begin; those of PACKED are zip, bzip2, xz and zstd.
 GZIP, PARQUET, UTF_16 = b"\x1f\x8b", b"PAR1", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
 
 class Row(NamedTuple):
@@ -112,6 +113,7 @@ def opened(
         magic, is_whole = data.peek(4), data.seekable()
         is_wide = magic.startswith(UTF_16) and encoding == "utf-8-sig"
         require(not is_wide, "this is UTF-16: convert it, or give learn --encoding utf-16")
+        require(not magic.startswith(PACKED), "packed, but not by gzip: unpack it first")
         if magic.startswith(PARQUET):
             header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
         else:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import zipfile
 
 import pytest
 from commands import CSV, answers_of
@@ -33,6 +34,15 @@ def test_compressed_input(run, stdin, tmp_path, expected):
 class Pipe(io.BytesIO):
     def seekable(self):
         return False
+
+
+def test_other_archives_are_not_read_as_text(run, tmp_path):
+    path = tmp_path / "data"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data.csv", CSV)
+    code, out, err = run("learn", path, *OPTIONS)
+    assert (code, out) == (2, "")
+    assert "packed, but not by gzip" in err
 
 
 def test_a_pipe_is_unpacked(run, monkeypatch, expected):
