@@ -193,6 +193,8 @@ class PublishedDataset(RemoteDataset):
 
 def _csv_rows(header: str, lines: Iterable[str]) -> Iterator[tuple[dict[str, float], str]]:
     for row in csv.DictReader(itertools.chain([header], lines), skipinitialspace=True):
+        is_whole = None not in (*row, *row.values())
+        require(is_whole, "a row has more or fewer columns than the header")
         y = row.pop("class")
         pairs = [(n + v, 1.0) if n.endswith("=") else (n, float(v)) for n, v in row.items() if n]
         yield dict(pairs), y

@@ -349,6 +349,16 @@ def test_a_text_can_be_put_there_by_hand(publish, publisher, tmp_path):
     assert publisher.requests == []
 
 
+@pytest.mark.parametrize("row", [16 * "1," + "8,9", 15 * "1," + "1"], ids=["long", "short"])
+def test_a_row_of_another_length_is_no_example(monkeypatch, tmp_path, row):
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    data_set = datasets.Pendigits()
+    data_set.path.parent.mkdir()
+    data_set.path.write_text(f"{row}\n")
+    with pytest.raises(ValueError, match="more or fewer columns"):
+        list(data_set)
+
+
 def test_river_decides_where_files_are(monkeypatch, tmp_path):
     monkeypatch.setenv("RIVER_DATA", str(tmp_path / "here"))
     assert datasets.USPS("test").path == tmp_path / "here" / "USPS" / "usps.t"
