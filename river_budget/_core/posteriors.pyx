@@ -80,14 +80,17 @@ cdef class Triangles:
         return {"blocks": blocks.copy(), "terms": self.terms[signs != 0, :n], "signs": signs.copy()}
 
     def restore(self, state, Py_ssize_t n):
-        end = blocks_before((n + 3) // 4)
-        self.blocks[:, :end] = floats(state["blocks"], (self.n_matrices, end))
-        self.diagonals[:, :n] = self.blocks[:, places(n).diagonal()]
-        # No more than there is room for.
-        signs = self.signs[:, :MOST_TERMS] = floats(state["signs"], (self.n_matrices, MOST_TERMS))
-        self.terms[signs != 0, :n] = floats(state["terms"], (np.count_nonzero(signs), n))
+        blocks = floats(state["blocks"], (self.n_matrices, blocks_before((n + 3) // 4)))
+        signs = floats(state["signs"], (self.n_matrices, MOST_TERMS))
+        n_terms = np.count_nonzero(signs, axis=1)
+        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
+        require((abs(signs) == is_term).all(), "a sign is neither 1 nor -1")
+        self.blocks[:, places(n)] = blocks[:, places(n)]
+        self.diagonals[:, :n] = blocks[:, places(n).diagonal()]
+        self.signs[:, :MOST_TERMS] = signs
+        self.terms[is_term, :n] = floats(state["terms"], (int(is_term.sum()), n))
         for i in range(self.n_matrices):
-            self.matrices[i].n_terms = np.count_nonzero(self.signs[i])
+            self.matrices[i].n_terms = n_terms[i]
 
 
 cdef places(Py_ssize_t n):
@@ -277,6 +280,7 @@ cdef class Posteriors:
         require(n <= self.budget, "there are more support vectors than the budget allows")
         self.means.base[:, :, :n] = floats(state["means"], (self.n_experts, self.n_columns, n))
         self.scales = floats(state["scales"], (self.n_experts,))
+        require((self.scales.base > 0.0).all(), "a scale is not positive")
         self.covariances.restore(state["covariances"], n)
         self.inverses.restore(state["inverses"], n)
         self.n_rebuilds = count(state["n_rebuilds"])

@@ -529,3 +529,21 @@ def test_forged_files_make_a_whole_model_or_an_error(name, n_labels, data):
         assert classifier.n_support == len(classifier.support_vectors) <= 200
     with contextlib.suppress(CheckpointError):
         checkpoint.dumps(loaded)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("scales",), 0.0, "a scale is not positive"),
+        (("covariances", "state", "signs"), 0.5, "a sign is neither 1 nor -1"),
+        (("inverses", "state", "signs"), 0.5, "a sign is neither 1 nor -1"),
+    ],
+    ids=str,
+)
+def test_a_mixture_with_impossible_factors_is_refused(path, value, message):
+    content, tensors = parts(trained(rb.Mnemotron(budget=5)))
+    node = content["model"]["state"]["hypothesis"]["state"]["posteriors"]["state"]
+    for name in path:
+        node = node[name]
+    tensors[node["tensor"]] = np.full_like(tensors[node["tensor"]], value)
+    refused(content, tensors, message)
