@@ -21,8 +21,10 @@ SMALLEST_EIGENVALUE = 1e-12
 N_VECTORS, SEED = 300, 1
 # Powers of 2 for the weight of the loss that are tried first, and steps to either side of the best one.
 POWERS, STEPS = range(-12, 13, 4), (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
-# Iterations for each weight. Large ones would take thousands.
-N_ITERATIONS = 80
+# Temperatures of the smoothed hinge loss, in turn.
+TEMPERATURES = 0.1, 0.005
+# Iterations for each temperature. Large weights of the loss would take thousands.
+N_ITERATIONS = 100
 
 
 class Comparator:
@@ -119,7 +121,7 @@ class Comparator:
         columns = labels.columns([y for _, y in examples])
         scores = self.scores([x for x, _ in examples])
         scores = widened(scores, max(scores.shape[1], len(labels.names)))
-        return _hinge(scores, columns)[0]
+        return _losses(scores, columns).max(axis=1)
 
 
 class Span:
@@ -191,29 +193,39 @@ class Span:
 
         shape, weight = (self._basis.shape[1], self._n_labels), 2.0**power
 
-        def objective(flat: Floats) -> tuple[float, Floats]:
-            losses, slopes = _hinge(self._examples @ flat.reshape(shape), self._columns)
+        def objective(flat: Floats, temperature: float) -> tuple[float, Floats]:
+            scores = self._examples @ flat.reshape(shape)
+            loss, slopes = _smoothed_hinge(scores, self._columns, temperature)
             gradient = 0.5 * flat + weight * (self._examples.T @ slopes).ravel()
-            return 0.25 * float(flat @ flat) + weight * float(losses.sum()), gradient
+            return 0.25 * float(flat @ flat) + weight * loss, gradient
 
-        start, options = np.zeros(math.prod(shape)), {"maxiter": N_ITERATIONS}
-        # In practice, no smooth objective is needed: only the start is at a kink.
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-        w = found.x.reshape(shape)
-        loss = float(_hinge(self._examples @ w, self._columns)[0].sum())
+        found, options = np.zeros(math.prod(shape)), {"maxiter": N_ITERATIONS}
+        for temperature in TEMPERATURES:
+            found = minimize(
+                objective, found, (temperature,), jac=True, method="L-BFGS-B", options=options
+            ).x
+        w = found.reshape(shape)
+        loss = float(_losses(self._examples @ w, self._columns).max(axis=1).sum())
         return w, float(np.linalg.norm(w)) / math.sqrt(2), loss
 
 
-def _hinge(scores: Floats, columns: Ints) -> tuple[Floats, Floats]:
-    """Return hinge losses (examples,), and their slopes by the scores (examples, labels).
-
-    Rivals with the same score share the slope.
-    """
+def _losses(scores: Floats, columns: Ints) -> Floats:
+    """Return the loss beside each rival, and 0 in the columns of the labels (examples, labels)."""
     rows = np.arange(len(scores))
     losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
     losses[rows, columns] = 0.0
+    return losses
+
+
+def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
+    """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
+
+    A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
+    """
+    losses = _losses(scores, columns)
     largest = losses.max(axis=1, keepdims=True)
-    is_largest = losses == largest
-    slopes = 0.5 * is_largest / is_largest.sum(axis=1, keepdims=True)
-    slopes[rows, columns] -= 0.5
-    return largest[:, 0], slopes
+    odds = np.exp((losses - largest) / temperature)
+    sums = odds.sum(axis=1, keepdims=True)
+    slopes = 0.5 * odds / sums
+    slopes[np.arange(len(scores)), columns] -= 0.5
+    return float((largest + temperature * np.log(sums)).sum()), slopes
