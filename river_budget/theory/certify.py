@@ -95,8 +95,8 @@ def certify(
     >>> print(certificate.table())
     Projectron
       mistakes          23 of 500 examples
-      bound 132...      Projectron paper, Corollary 1
-                        against norm 3.9..., hinge loss 25...
+      bound 133...      Projectron paper, Corollary 1
+                        against norm 3.97..., hinge loss 25...
                         holds: a norm of at most 4
                         holds: ...
     """

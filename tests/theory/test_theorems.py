@@ -333,10 +333,10 @@ def test_a_margin_without_the_half_is_detected(monkeypatch, name):
 
 
 def test_a_hinge_loss_without_the_half_is_detected(monkeypatch):
-    hinge = comparators._hinge
+    losses = comparators._losses
     stream = [({axis: 1.0}, axis % 3) for axis in range(12)]
     assert contradictions(MAKERS["Perceptron"], stream, seed=0) == []
-    monkeypatch.setattr(comparators, "_hinge", lambda scores, y: hinge(2 * scores, y))
+    monkeypatch.setattr(comparators, "_losses", lambda scores, y: losses(2 * scores, y))
     assert contradictions(MAKERS["Perceptron"], stream, seed=0) != []
 
 
