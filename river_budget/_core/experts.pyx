@@ -32,10 +32,9 @@ cdef enum:
     FIRST_EXEMPLAR = 16
     CHECK_INTERVAL = 64                    # changes of the support set between two checks of the inverses
 
-# What is known of a label: the number of its examples, the rounds of the first and the last one, and the
-# places of its exemplars, from 1 on (0: none). And in a round, the number of its vectors, and its absence.
+# What is known of a label: the rounds of its first and its last example, and the places of its exemplars,
+# from 1 on (0: none). And in a round, the number of its vectors, and its absence.
 cdef enum:
-    EXAMPLES
     FIRST
     LAST
     OLDER
@@ -132,14 +131,14 @@ cdef class Rehearsal:
         self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
         self.owners, self.is_kept = np.zeros(budget, np.int64), np.zeros(budget, np.int8)
 
-    cdef int64_t begin(self, int64_t n_rounds) noexcept nogil:
+    cdef int64_t begin(self, int64_t n_rounds, const int64_t[::1] rounds_of) noexcept nogil:
         """Find absent labels; return the slot of the exemplar of the next round, or -1."""
         cdef Py_ssize_t n_absent = 0, n = self.labels.shape[0]
         cdef bint is_away
         self.share, self.next_turn = 0.0, self.turn
         for c in range(n):
             known = &self.labels[c, 0]
-            since, gaps = n_rounds - known[LAST], known[EXAMPLES] - 1.0
+            since, gaps = n_rounds - known[LAST], rounds_of[c] - 1.0
             is_away = since > SHORTEST_ABSENCE and since * gaps > GAPS * (known[LAST] - known[FIRST])
             known[IS_ABSENT] = is_away and known[NEWER] > 0
             n_absent += known[IS_ABSENT]
@@ -154,9 +153,9 @@ cdef class Rehearsal:
                 return place - 1
         return -1
 
-    cdef Py_ssize_t take(self, Py_ssize_t label, Store store) except -2 nogil:
-        """Return the slot for the example of a store if it is to be an exemplar of its label, or -1."""
-        number, older = self.labels[label, EXAMPLES] + 1, self.labels[label, OLDER]
+    cdef Py_ssize_t take(self, Py_ssize_t label, int64_t number, Store store) except -2 nogil:
+        """Return the slot for the example of a store, or -1 if by its number it is no exemplar of its label."""
+        older = self.labels[label, OLDER]
         slot = older - 1 if older > 0 else self.store.n
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
             return -1
@@ -187,13 +186,12 @@ cdef class Rehearsal:
         self.store.put(slot)
         known[OLDER], known[NEWER] = known[NEWER], slot + 1
 
-    cdef void count(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
-        """End the round of a label."""
+    cdef void count(self, Py_ssize_t label, int64_t number, int64_t n_rounds) noexcept nogil:
+        """End the round of the example with a number among those of its label."""
         known = &self.labels[label, 0]
-        if known[EXAMPLES] == 0:
+        if number == 1:
             known[FIRST] = n_rounds
         known[LAST], self.turn = n_rounds, self.next_turn
-        known[EXAMPLES] += 1
 
     def state(self, Py_ssize_t n):
         """Return all but the exemplars, for a number of vectors."""
@@ -313,7 +311,7 @@ cdef class Experts(Engine):
         In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
         """
         cdef double change
-        n, n_examples = self.n_experts, self.rehearsal.labels[label, EXAMPLES]
+        n, n_examples = self.n_experts, self.rounds_of[label]
         total = self.n_labels + self.n_rounds
         balance = share * sqrt(total / (self.n_labels * (n_examples + 1.0)))
         steps = &self.steps[0]
@@ -346,7 +344,7 @@ cdef class Experts(Engine):
 
         It takes the place of the example of the store then, and True is returned.
         """
-        charge, slot = 0.0, self.rehearsal.begin(self.n_rounds)
+        charge, slot = 0.0, self.rehearsal.begin(self.n_rounds, self.rounds_of)
         # Late labels are no hint, so they count if this example was just predicted.
         self.repeats.is_known = self.stamp == self.store.stamp
         self.steps[:] = 0.0
@@ -374,7 +372,7 @@ cdef class Experts(Engine):
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
         n = self.store.n
-        exemplar = self.rehearsal.take(label, self.store)
+        exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
         kept = self.rehearsal.kept(n)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
@@ -396,7 +394,7 @@ cdef class Experts(Engine):
                 self.learned[i] *= RHO
             self.learned[i] += self.steps[i]
         self.normalize()
-        self.rehearsal.count(label, self.n_rounds)
+        self.rehearsal.count(label, self.rounds_of[label], self.n_rounds)
         self.repeats.count(label)
         self.posteriors.update(slot, n)
         if self.sums is not None:
