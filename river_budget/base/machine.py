@@ -183,7 +183,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         self._f.claim()
         try:
             columns = self._labels.columns(labels, weights)
-            weights *= self._labels.weights(columns, self._given_weights)
+            if self._given_weights:
+                weights *= self._labels.weights(columns, self._given_weights)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
