@@ -56,6 +56,17 @@ def restored_order(state: State, n: int) -> tuple[Ints, int]:
     return inserted, n_inserted
 
 
+def restored_sizes(state: State) -> dict[Any, int] | None:
+    """Return the numbers of elements of the arrays that kernels with names read, None without vectors."""
+    sizes = state["array_sizes"]
+    if sizes is None:
+        require(not state["n_inserted"], "the sizes of the arrays are missing")
+        return None
+    is_valid = isinstance(sizes, dict) and all(count(size) > 0 for size in sizes.values())
+    require(is_valid, "the sizes of the arrays are wrong")
+    return sizes
+
+
 def restored_kernels(state: State, given: Sequence[Kernel]) -> Sequence[Kernel]:
     """Return the kernels of a state, which must be the state of a store with these kernels."""
     kernels = state["kernels"]

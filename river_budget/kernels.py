@@ -273,7 +273,9 @@ class AdditiveRationalQuadratic(RadialKernel):
         Inverse squared width, positive. By default, a model learns it, and scales of the features.
     names
         Names of the features, as a tuple. Defaults to those of the first example that a model
-        learns; in `Mnemotron`, to those of the support vectors whenever the width changes.
+        learns; in `Mnemotron`, to those of the support vectors whenever the width changes. Each element
+        of an array counts as a feature. A model reads the arrays that some support vector had when names
+        and width were last set, so that kernel values stay as they are while arrays come and go.
 
     Examples
     --------

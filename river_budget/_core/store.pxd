@@ -36,7 +36,8 @@ cdef struct Inner:                    # an inner statistic that kernels share
 cdef struct Own:                      # the self statistics of a point
     double unscaled                   # of its numbers, without scales
     double numbers                    # with them
-    double absent                     # of its arrays that no vector has
+    double absent                     # of its arrays that no vector has, without the factor of weights
+    double rationals                  # what a sum of rationals has of arrays that no vector has
     double whole
 
 cdef struct Point:                    # an example or a vector, as rows are computed from it
@@ -91,6 +92,10 @@ cdef class Store:
     cdef Py_ssize_t n_inner
     cdef double[:, ::1] of_matrices   # inverse scales of arrays (n_inner, n_matrices)
     cdef object known                 # the names that some kernel reads; None: all
+    # Of the arrays that kernels with names read: name -> elements, each of which is a term of their sums.
+    # They are those of the vectors when the kernels changed, or of the first vector, so that kernel values
+    # stay as they are while arrays come and go. None: there was no vector yet.
+    cdef dict array_sizes
     cdef set named                    # the names whose scales may differ from that of all others
     # Vectors.
     cdef Features features

@@ -13,7 +13,7 @@ from river_budget._features import (
     NOT_NUMBERS, as_double, category_of, checked_array, invalid_example, is_array, is_unknown, pack_rows,
 )
 from river_budget._state import require
-from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
+from river_budget._vectors import restored_kernels, restored_order, restored_sizes, restored_vectors, state_of
 from river_budget.kernels import LARGEST as LARGEST_VALUE, Category
 
 from cpython.bool cimport PyBool_Check
@@ -46,6 +46,9 @@ cdef enum:
     FEWEST_ZEROS = 32
 
 cdef double LARGEST = LARGEST_VALUE
+
+# Numbers in the self statistics of a point.
+cdef Py_ssize_t N_OWN = sizeof(Own) // sizeof(double)
 
 # In the place of all names that have no feature row.
 cdef object UNSEEN = object()
@@ -214,26 +217,28 @@ cdef class Store:
     def rescale(self, kernels, factors, pooled):
         with self:
             require(len(kernels) == self.n_kernels, f"expected {self.n_kernels} kernels")
+            if tuple(kernels) != self.kernels:
+                self.array_sizes = dict(self.matrices.sizes)
             self.factors, self.pooled = dict(factors), pooled
             set_vectors(self, vectors_of(self), tuple(kernels), self.n_inserted, self.capacity)
 
     def empty_like(self):
         store = Store(self.kernels, self.dtype, self.scaled)
-        store.rescale(self.kernels, self.factors, self.pooled)
-        store.means = self.means
+        store.__setstate__(([], 0, self.factors, self.pooled, self.array_sizes, self.means))
         return store
 
     cpdef tuple save(self, Py_ssize_t slot):
         self.begin()
         try:
             vector = vector_at(self, slot) if slot < self.n else None
-            return slot, vector, self.kernels, self.n_inserted
+            return slot, vector, self.kernels, self.array_sizes, self.n_inserted
         finally:
             self.is_busy = False
 
     def undo(self, saved):
-        slot, vector, kernels, n_inserted = saved
+        slot, vector, kernels, array_sizes, n_inserted = saved
         with self:
+            self.array_sizes = array_sizes
             vectors = vectors_of(self)
             vectors[slot : slot + 1] = [] if vector is None else [vector]
             set_vectors(self, vectors, kernels, n_inserted, len(vectors))
@@ -370,25 +375,31 @@ cdef class Store:
 
     def __reduce__(self):
         with self:
-            learned = vectors_of(self), self.n_inserted, self.factors, self.pooled, self.means
+            learned = (
+                vectors_of(self), self.n_inserted, self.factors, self.pooled, self.array_sizes, self.means
+            )
         return Store, (self.kernels, self.dtype, self.scaled), learned
 
     def __setstate__(self, state):
         with self:
-            vectors, n_inserted, self.factors, self.pooled, self.means = state
+            vectors, n_inserted, self.factors, self.pooled, self.array_sizes, self.means = state
             set_vectors(self, vectors, self.kernels, n_inserted, len(vectors))
 
     def state(self):
         for kernel in self.kernels:
             require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
         with self:
-            vectors = vectors_of(self)
-        return {"kernels": self.kernels, **state_of(vectors), "n_inserted": self.n_inserted}
+            vectors, sizes = vectors_of(self), self.array_sizes
+        counts = {"n_inserted": self.n_inserted, "array_sizes": sizes}
+        return {"kernels": self.kernels, **state_of(vectors), **counts}
 
     def restore(self, state):
         vectors = restored_vectors(state)
         order, n_inserted = restored_order(state, len(vectors))
-        self.rescale(restored_kernels(state, self.kernels), self.factors, self.pooled)
+        kernels, sizes = restored_kernels(state, self.kernels), restored_sizes(state)
+        with self:
+            self.array_sizes = sizes
+            set_vectors(self, [], kernels, n_inserted, 0)
         for slot, x in enumerate(vectors):
             pack(self, x)
             admit(self)  # without a kernel value for each vector before it
@@ -422,9 +433,9 @@ cdef int set_kernels(Store self, tuple kernels) except -1:
             inner.gamma, inner.factor = spec.gamma, 1.0
         inner.gamma = max(inner.gamma, spec.gamma)
         if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
-            arrays = [a for name, a in self.matrices.place_of.items() if name in kernel.known]
-            inner.n_names = spec.n_names - len(arrays)
-            n_terms = inner.n_names + sum([self.matrices.all[a].size for a in arrays])
+            sizes = [size for name, size in (self.array_sizes or {}).items() if name in kernel.known]
+            inner.n_names = spec.n_names - len(sizes)
+            n_terms = inner.n_names + sum(sizes)
             spec.gamma *= n_terms / spec.n_names
             spec.n_names, inner.factor = n_terms, spec.gamma
 
@@ -438,6 +449,14 @@ cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
     if known is not None and name not in known:
         return 0.0
     return self.factors.get(name, self.pooled) if self.scaled[inner.leader] else 1.0
+
+
+cdef double scale_of_array(Store self, Py_ssize_t g, name, Py_ssize_t size) except? -1.0:
+    """Return the inverse scale of an array in an inner statistic; 0 if it is not read."""
+    cdef bint has_names = self.kernels[self.inners[g].leader].known is not None
+    if has_names and (self.array_sizes or {}).get(name) != size:
+        return 0.0
+    return scale_of(self, g, name)
 
 
 cdef bint hides(Store self, list names) except -1:
@@ -484,7 +503,9 @@ cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
     has_norms = [self.z[i].inner >= 0 and self.z[i].spec.function <= POWER for i in range(n)]
     shape = place + sum(has_norms), max(capacity, 8)
     cdef double[:, ::1] by_slot = zero_matrix(shape, np.dtype(np.float64))
-    cdef double[:, ::1] by_point = np.zeros((2, 4 * self.n_inner + self.matrices.n_elements + 1))
+    cdef double[:, ::1] by_point = np.zeros(
+        (2, N_OWN * self.n_inner + self.matrices.n_elements + 1)
+    )
     kept = self.by_slot[:n, :capacity]
     by_slot.base[:n, : kept.shape[1]] = kept
     self.rows, self.other_rows, self.zeros = &by_slot[0, 0], &by_slot[n, 0], &by_slot[2 * n, 0]
@@ -497,9 +518,12 @@ cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
             self.z[i].norms = &by_slot[place, 0]
             place += 1
     self.point.own, self.other.own = <Own *> &by_point[0, 0], <Own *> &by_point[1, 0]
-    self.point.elements = &by_point[0, 4 * self.n_inner]
-    self.other.elements = &by_point[1, 4 * self.n_inner]
-    scales = [scale_of(self, g, name) for g in range(self.n_inner) for name in self.matrices.place_of]
+    self.point.elements = &by_point[0, N_OWN * self.n_inner]
+    self.other.elements = &by_point[1, N_OWN * self.n_inner]
+    scales = [
+        scale_of_array(self, g, name, self.matrices.sizes[name])
+        for g in range(self.n_inner) for name in self.matrices.place_of
+    ]
     self.of_matrices = np.array(scales, np.float64).reshape(self.n_inner, self.matrices.n)
     self.by_slot, self.by_point, self.capacity = by_slot.base, by_point.base, capacity
 
@@ -567,17 +591,38 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
     cdef double[::1] elements
     memset(p.elements, 0, self.matrices.n_elements * sizeof(double))
     for g in range(self.n_inner):
-        p.own[g].absent = 0.0
+        p.own[g].absent = p.own[g].rationals = 0.0
     for name, array in (arrays or {}).items():
-        elements = array.astype(np.float64)
         if name in self.matrices.place_of:
+            elements = array.astype(np.float64)
             matrix = &self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]]
             memcpy(p.elements + matrix.start, &elements[0], elements.nbytes)
             continue
         for g in range(self.n_inner):
-            is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
-            own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            p.own[g].absent += weight(&self.inners[g], scale_of(self, g, name)) * own
+            inner, scale = &self.inners[g], scale_of_array(self, g, name, len(array))
+            p.own[g].absent += size(inner, scale) * size_of(inner, array)
+    for g in range(self.n_inner):
+        if self.inners[g].statistic == SUM_OF_RATIONALS and self.array_sizes:
+            p.own[g].rationals = rationals_of(self, g, arrays or {})
+
+
+cdef double size_of(Inner *inner, array) except? -1.0:
+    """Return the sum of the elements of an array as terms of a distance."""
+    elements = array.astype(np.float64)
+    return abs(elements).sum() if inner.statistic == MANHATTAN_DISTANCE else np.dot(elements, elements)
+
+
+cdef double rationals_of(Store self, Py_ssize_t g, dict arrays) except? -1.0:
+    """Return the terms of a sum of rationals for the arrays that no vector has, of which all are 0."""
+    total, known = 0.0, self.kernels[self.inners[g].leader].known
+    for name, size in self.array_sizes.items():
+        if name not in known or self.matrices.sizes.get(name) == size:
+            continue
+        elements = np.asarray(arrays.get(name, ()), np.float64)
+        is_read = len(elements) == size
+        w = weight(&self.inners[g], scale_of_array(self, g, name, size))
+        total += (1.0 / (1.0 + w * elements**2)).sum() if is_read else size
+    return total
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
@@ -922,9 +967,10 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
             loops.add_arrays[not self.matrices.is_float][inner.statistic](
                 w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
             )
-    if p.own[g].absent != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
+    absent = p.own[g].rationals if inner.statistic == SUM_OF_RATIONALS else p.own[g].absent
+    if absent != 0.0 and inner.statistic != DOT_PRODUCT:
         for i in range(self.n):
-            row[i] += p.own[g].absent
+            row[i] += absent
 
 
 # Kernels that are Python functions.
@@ -959,8 +1005,10 @@ cdef PyObject *layout_of(Store self, Py_ssize_t slot) noexcept nogil:
 cdef int make_room(Store self, Py_ssize_t slot) except -1:
     """Make room for the example in a slot, and set the parameters that kernels leave open."""
     has_new = self.arrays is not None and self.arrays.keys() - self.matrices.place_of.keys()
-    if slot == self.capacity or has_new:
+    if slot == self.capacity or has_new or self.array_sizes is None:
         names, kernels = list(self.layout.names if self.snapshot is None else self.snapshot), self.kernels
+        if self.array_sizes is None:
+            self.array_sizes = {name: len(array) for name, array in (self.arrays or {}).items()}
         if self.arrays is not None:
             width = 1.0 / max(self.layout.m + sum(map(len, self.arrays.values())), 1)
             names.extend(self.arrays)

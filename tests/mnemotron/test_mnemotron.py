@@ -285,6 +285,18 @@ def test_late_labels_are_no_hint():
     assert right[True] == pytest.approx(right[False], abs=15)
 
 
+def test_arrays_that_come_and_go_leave_covariances_and_inverses_exact():
+    """The additive kernel had other values when the first array came, and the posteriors did not know."""
+    model = rb.Mnemotron(budget=2)
+    array = np.array([1.0, 2.0, 3.0])
+    for x, label in [({"a": 2.0}, True), ({"array": array}, False), ({}, False), ({}, False)]:
+        model.learn_one(x, label)
+    model.learn_one({"b": -1.4}, True)
+    assert np.isfinite(model._f.posteriors.moments(2)[0]).all()
+    assert model.numerical_errors()["inverses"] < 1e-9
+    checkpoint.loads(checkpoint.dumps(model))
+
+
 def test_the_last_label_is_known_once_predictions_and_examples_agree():
     model, known = rb.Mnemotron(budget=10), []
     for t, (x, y) in enumerate(labels_in_runs(10)):
