@@ -46,7 +46,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     ...         model.learn_one(x, y)
     ...         n_asked += 1
     >>> accuracy, n_asked
-    (Accuracy: 89.12%, 120)
+    (Accuracy: 89.52%, 124)
     """
 
     _labels = Between(0.0, BURST, start=BURST)

@@ -15,7 +15,7 @@ from river import bandit, base, stats
 
 from river_budget._checks import Parametrized, check_count, check_positive, check_real
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
-from river_budget.base import classifier_of, documented, forget_prediction, memory_of, parameter
+from river_budget.base import classifier_of, documented, memory_of, parameter
 from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
@@ -164,11 +164,6 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         arm, context = self._pending.get(ticket_id, (None, None))
         if context is None:
             return False
-        model = self._models.get(arm)
-        if model is not None and ticket_id == self._next_id - 1:
-            model.predict_one(context)  # which it may have forgotten since it was copied
-        else:
-            forget_prediction(model)
         self.update(arm, context, reward)
         del self._pending[ticket_id]
         return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from river import base
@@ -125,10 +126,7 @@ class Calibrated(ClassifierWrapper):
         classifier = classifier_of(self.model)
         n_rounds = classifier.n_rounds if isinstance(classifier, OnlineClassifier) else None
         try:
-            is_late = n_rounds is not None and not classifier.has_predicted(self._features(x))
-            gaps = self._gaps(x)
-            if is_late:
-                classifier.forget_prediction()
+            gaps = self._gaps(x, self._asked)
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
         try:
@@ -142,10 +140,18 @@ class Calibrated(ClassifierWrapper):
             self.calibrator.learn(gaps, y)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        return self.calibrator.probabilities(self._gaps(x, **kwargs))
+        gaps = self._gaps(x, functools.partial(self.model.predict_proba_one, **kwargs))
+        return self.calibrator.probabilities(gaps)
 
-    def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the largest logit minus that of each label."""
+    def _asked(self, x: Features) -> dict[Any, float]:
+        """Return the probabilities of the model, which does not note that it has predicted them."""
+        classifier = classifier_of(self.model)
+        if isinstance(classifier, OnlineClassifier):
+            return classifier.ask(self._features(x)).probabilities
+        return self.model.predict_proba_one(x)
+
+    def _gaps(self, x: Features, probabilities_of: Callable[..., Any]) -> dict[Any, float]:
+        """Return the largest logit minus that of each label, given what returns probabilities."""
         classifier = classifier_of(self.model)
         if isinstance(classifier, Perceptron):
             scores = classifier.scores_one(self._features(x))
@@ -154,7 +160,7 @@ class Calibrated(ClassifierWrapper):
             # The order of the arguments makes a NaN the smallest probability.
             logits = {
                 label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
-                for label, p in self.model.predict_proba_one(x, **kwargs).items()
+                for label, p in probabilities_of(x).items()
             }
         largest = max(logits.values(), default=0.0)
         return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}

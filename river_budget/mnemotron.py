@@ -84,8 +84,8 @@ class Mnemotron(Machine):
         numbers of their examples so far. The weight of an example divides its noise variance.
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn
-        it off to measure what the features alone tell. It abstains while the example that is
-        learned is not the one predicted last, e.g. for late labels.
+        it off to measure what the features alone tell. It abstains if the label is late: if other
+        examples were learned since this one was predicted.
     archive
         Number of random features, even, of a `KernelLDA` that is added as an expert, at the cost of
         its time and memory. It forgets no class when classes come one after the other.
@@ -191,7 +191,7 @@ class Mnemotron(Machine):
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known, probabilities = self._labels.column, self._f.probabilities_of(x)
+        known, probabilities = self._labels.column, self._f.predict_probabilities(x)
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
         return dict(zip(known, probabilities, strict=True))
@@ -224,10 +224,9 @@ class Mnemotron(Machine):
         posteriors, store = self._f.posteriors, self._f.store
         if posteriors.before is None:
             posteriors.before = posteriors.grams()
+        names = sorted(store.names, key=repr)  # Their order in the store depends on the past.
         kernels = [
-            given.resolve(store.names, scales.gamma)
-            if scales.gamma and given.learns_scales
-            else kernel
+            given.resolve(names, scales.gamma) if scales.gamma and given.learns_scales else kernel
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
@@ -246,6 +245,20 @@ class Mnemotron(Machine):
         inverses = f.posteriors.inverses.matrices_of(f.n)
         projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
         return max(0.0, 1.0 - float(np.bincount(f.posteriors.kernels, f.shares) @ projections))
+
+    def _forecast_one(self, x: Features) -> list[float]:
+        return self._f.probabilities_of(x)
+
+    @staticmethod
+    def _scores_of(forecast: list[float]) -> list[float]:
+        if len(forecast) == 2:
+            score = 2.0 * forecast[1] - 1.0
+            return [-score, score]
+        return [2.0 * probability - 1.0 for probability in forecast]
+
+    @staticmethod
+    def _probabilities_of(forecast: list[float]) -> list[float]:
+        return forecast
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)

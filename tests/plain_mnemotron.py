@@ -67,7 +67,7 @@ class Plain:
         self.comings = [[], []]  # the numbers of the rounds in which each label came
         self.exemplars = [[], []]  # of each label, newest last
         self.turn = self.n_rehearsed = 0
-        self.repeats, self.predicted = Repeats(), None
+        self.repeats, self.asked = Repeats(), []
         self.n_replaced = self.n_rounds = self.n_mistakes = 0
 
     def see(self, label):
@@ -100,8 +100,9 @@ class Plain:
         return np.linalg.inv(gram.reshape(n, n) + JITTER * np.eye(n))
 
     def predict(self, x):
-        """Return the probability of each label, and remember for whom."""
-        self.predicted = x
+        """Return the probability of each label, and remember for whom and after how many rounds."""
+        if not any(n == self.n_rounds and other is x for other, n in self.asked):
+            self.asked.append((x, self.n_rounds))
         return self.forecast(x)
 
     def forecast(self, x):
@@ -183,8 +184,11 @@ class Plain:
 
     def learn(self, x, y, w=1.0):
         """Learn an example."""
-        was_predicted, self.predicted = self.predicted is x, None
-        if not was_predicted:
+        rounds = [n for other, n in self.asked if other is x]
+        is_prompt = not rounds or rounds[0] == self.n_rounds
+        if rounds:
+            self.asked = [(other, n) for other, n in self.asked if other is not x or n != rounds[0]]
+        if not is_prompt:
             self.repeats.last = None
         share, rehearsed = self.rehearse()
         if y >= self.n_labels:
@@ -197,7 +201,7 @@ class Plain:
         both = zip(self.steps(y), rehearsed, strict=True)
         self.update_mixture([(1 - share) * step + share * other for step, other in both])
         self.counts[y] += 1
-        if was_predicted:
+        if is_prompt:
             self.repeats.count(y)
         self.comings[y].append(self.n_rounds)
         if len(self.comings[y]) in [4**i for i in range(2, 20)]:

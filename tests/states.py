@@ -8,9 +8,9 @@ import numpy as np
 def content(value, without=()):
     """Return a state, or a part of it, as a value that can be compared."""
     if isinstance(value, dict):
-        return {key: content(part) for key, part in value.items() if key not in without}
+        return {key: content(part, without) for key, part in value.items() if key not in without}
     if isinstance(value, list | tuple):
-        return [content(part) for part in value]
+        return [content(part, without) for part in value]
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     return value

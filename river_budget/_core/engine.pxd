@@ -31,8 +31,11 @@ cdef class Engine:
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil
-    # Begin a round; return whether another example has taken the place of its own in the store.
-    cdef bint prepare(self) except -1 nogil
+    # Begin the round of an example that was asked about when the model had learned so many (-1: unknown);
+    # return whether another example has taken its place in the store.
+    cdef bint prepare(self, int64_t asked_at) except -1 nogil
+    # Note that the example of the store was predicted, and that its label may come later.
+    cdef int note_prediction(self) except -1 nogil
     # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_CHECK, added up.
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
     # Give all that is kept for each label a place for new ones, or nothing if memory lacks. It ends
@@ -42,7 +45,9 @@ cdef class Engine:
     # learned but the numbers of rounds; and `restore_own`, which takes it when all of these are there.
 
     cpdef Py_ssize_t best(self, x) except -1
-    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1
+    cpdef int round(
+        self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=*
+    ) except -1
     cpdef int scan(self, Block block, double threshold) except -1
     cpdef claim(self)
     cpdef release(self)
@@ -50,6 +55,8 @@ cdef class Engine:
     cdef int require_closed(self) except -1
     cdef int begin(self) except -1
     cdef int evaluate(self, x) except -1
+    cdef int predict(self, x) except -1
+    cdef Py_ssize_t first_of_largest(self) noexcept nogil
     cdef int forecast(self) except -1 nogil
     cdef int end_round(self, Py_ssize_t label) noexcept nogil
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil

@@ -38,7 +38,21 @@ cdef class Engine:
 
     cpdef Py_ssize_t best(self, x) except -1:
         self.evaluate(x)
-        best = 0
+        return self.first_of_largest()
+
+    cdef int predict(self, x) except -1:
+        """Compute the scores at x, and note that it was predicted."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            self.forecast()
+            self.note_prediction()
+        finally:
+            self.is_busy = False
+
+    cdef Py_ssize_t first_of_largest(self) noexcept nogil:
+        """Return the first column with the largest score."""
+        cdef Py_ssize_t best = 0
         for c in range(1, self.n_labels):
             if self.answers[c] > self.answers[best]:
                 best = c
@@ -50,14 +64,6 @@ cdef class Engine:
 
     def last_scores(self):
         return [self.answers[c] for c in range(self.n_labels)]
-
-    def has_predicted(self, x):
-        self.require_closed()
-        self.store.evaluate(x)
-        return self.stamp == self.store.stamp
-
-    def forget_prediction(self):
-        self.stamp = -1
 
     def score_block(self, Block block):
         cdef double[:, ::1] scores
@@ -98,13 +104,18 @@ cdef class Engine:
     cdef int answer(self) except -1 nogil:
         pass
 
+    cdef int note_prediction(self) except -1 nogil:
+        pass
+
     # Rounds.
 
-    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1:
+    cpdef int round(
+        self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=-1
+    ) except -1:
         self.begin()
         try:
             self.store.evaluate(x)
-            if self.prepare():
+            if self.prepare(asked_at):
                 self.store.evaluate(x)
             return learn_example(self, label, weight, threshold)
         finally:
@@ -125,7 +136,7 @@ cdef class Engine:
             self.is_busy = False
         return due
 
-    cdef bint prepare(self) except -1 nogil:
+    cdef bint prepare(self, int64_t asked_at) except -1 nogil:
         return False
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
@@ -228,7 +239,7 @@ cdef int learn_rows(Engine e, Block block, Py_ssize_t stop, double threshold) ex
     while block.row < stop and due == 0:
         if block.weights[block.row] > 0.0:
             e.store.evaluate_row(block, block.row)
-            if e.prepare():
+            if e.prepare(-1):
                 e.store.evaluate_row(block, block.row)
             due = learn_example(e, block.labels[block.row], block.weights[block.row], threshold)
         block.row += 1
@@ -279,33 +290,10 @@ class Rounds:
         ValueError
             If a value, the label or the weight is refused. The model does not change.
         """
-        cdef Engine f = self._f
-        cdef Py_ssize_t label
-        cdef double weight = 1.0
-        f.claim()
-        try:
-            if type(w) is not float or w != 1.0:
-                weight = weight_of(w)
-                if weight == 0.0:
-                    f.store.evaluate(x)
-                    self._labels.check(y)
-                    return
-            try:
-                label = self._labels.column[y]
-            except (KeyError, TypeError):
-                # A label is only registered if x is valid.
-                f.store.evaluate(x)
-                label = self._labels.add(y)
-            if self._given_weights:
-                weight *= self._given_weights.get(self._labels.names[label], 1.0)
-            due = f.round(x, label, weight, self._threshold)
-            if due:
-                self._follow(due)
-        except BaseException:
-            self._complete()
-            raise
-        finally:
-            f.release()
+        learn_given(self, x, y, w, -1)
+
+    def _learn_asked(self, x, y, w, asked_at):
+        learn_given(self, x, y, w, asked_at)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.
@@ -313,7 +301,8 @@ class Rounds:
         Raises ValueError if a value is refused.
         """
         cdef Engine f = self._f
-        column = f.best(x)
+        f.predict(x)
+        column = f.first_of_largest()
         return self._labels.names[column]
 
     def _learn_block(self, Block block):
@@ -324,3 +313,34 @@ class Rounds:
             if due:
                 self._follow(due)
             PyErr_CheckSignals()
+
+
+cdef int learn_given(self, x, y, w, int64_t asked_at) except -1:
+    """Let a classifier learn an example, see `prepare`."""
+    cdef Engine f = self._f
+    cdef Py_ssize_t label
+    cdef double weight = 1.0
+    f.claim()
+    try:
+        if type(w) is not float or w != 1.0:
+            weight = weight_of(w)
+            if weight == 0.0:
+                f.store.evaluate(x)
+                self._labels.check(y)
+                return 0
+        try:
+            label = self._labels.column[y]
+        except (KeyError, TypeError):
+            # A label is only registered if x is valid.
+            f.store.evaluate(x)
+            label = self._labels.add(y)
+        if self._given_weights:
+            weight *= self._given_weights.get(self._labels.names[label], 1.0)
+        due = f.round(x, label, weight, self._threshold, asked_at)
+        if due:
+            self._follow(due)
+    except BaseException:
+        self._complete()
+        raise
+    finally:
+        f.release()

@@ -2,7 +2,7 @@
 """Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
 
 from libc.math cimport fmax, fmin, frexp, log, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 import numpy as np
@@ -11,6 +11,7 @@ from river_budget._core.engine cimport Engine
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
+from river_budget._core.tickets cimport Tickets
 
 from river_budget._arrays import padded
 from river_budget._state import count, floats, integers, require
@@ -60,7 +61,7 @@ cdef class Repeats:
     # and that each other label followed (labels, 2 N_BINS + labels).
     cdef double[:, ::1] counts
     cdef Py_ssize_t last, length       # the last label, and the length of its run; -1 if unknown
-    # Whether the last label is known in this round: its example is the one that was predicted last.
+    # Whether the last label is known in this round: nothing was learned since its example was predicted.
     cdef bint is_known
 
     def __init__(self):
@@ -225,6 +226,8 @@ cdef class Experts(Engine):
     cdef readonly Engine archive           # None if it is not used
     cdef readonly tuple arguments          # of the constructor
     cdef bint uses_repeats                 # whether they are an expert
+    cdef Tickets tickets                   # the predictions that wait for their labels, if repeats are used
+    cdef Py_ssize_t ticket                 # that of the example of a round, or -1
     cdef double novelty
     # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
     # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
@@ -246,7 +249,7 @@ cdef class Experts(Engine):
         self.arguments = store, exemplars, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive = store, novelty, archive
         self.posteriors, self.rehearsal = Posteriors(store, experts, budget), Rehearsal(exemplars, budget)
-        self.repeats, self.uses_repeats = Repeats(), repeats
+        self.repeats, self.uses_repeats, self.tickets, self.ticket = Repeats(), repeats, Tickets(), -1
         self.learned, self.steps = np.zeros((2, 3 * n + 3))
         self.learned[n : 3 * n] = 1.0 / n
         self.weights, self.shares = np.zeros(n + 3), np.zeros(len(experts))
@@ -259,6 +262,14 @@ cdef class Experts(Engine):
         """Return the probability of each label at x (labels,)."""
         self.evaluate(x)
         return self.mixtures.base[3].tolist()
+
+    def predict_probabilities(self, x):
+        self.predict(x)
+        return self.mixtures.base[3].tolist()
+
+    cdef int note_prediction(self) except -1 nogil:
+        if self.uses_repeats:
+            self.tickets.open(self.store.fingerprint(), self.n_rounds)
 
     cdef int answer(self) except -1 nogil:
         self.posteriors.forecast(self.probabilities)
@@ -339,14 +350,14 @@ cdef class Experts(Engine):
 
     # Rounds.
 
-    cdef bint prepare(self) except -1 nogil:
+    cdef bint prepare(self, int64_t asked_at) except -1 nogil:
         """Rehearse: weigh the experts by an exemplar, if most labels are absent.
 
         It takes the place of the example of the store then, and True is returned.
         """
         charge, slot = 0.0, self.rehearsal.begin(self.n_rounds, self.rounds_of)
-        # Late labels are no hint, so they count if this example was just predicted.
-        self.repeats.is_known = self.stamp == self.store.stamp
+        if self.uses_repeats:
+            self.find_last_label(asked_at)
         self.steps[:] = 0.0
         if slot < 0:
             return False
@@ -363,6 +374,22 @@ cdef class Experts(Engine):
             charge = self.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
         self.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
         return True
+
+    cdef int find_last_label(self, int64_t asked_at) except -1 nogil:
+        """Find out whether the last label is known in this round, as a late label is no hint to the next one.
+
+        Without a ticket, the label counts as prompt, unless its ticket may have been dropped.
+        """
+        self.ticket = -1
+        if asked_at < 0:
+            self.ticket = self.tickets.find(self.store.fingerprint())
+        if self.ticket >= 0:
+            asked_at = self.tickets.all[self.ticket].n_rounds
+        elif asked_at < 0 and not self.tickets.has_dropped:
+            asked_at = self.n_rounds
+        self.repeats.is_known = asked_at == self.n_rounds
+        if not self.repeats.is_known:
+            self.stamp = -1
 
     def roll_back(self):
         """Make a round that failed leave nothing behind; return False, as none is open."""
@@ -396,6 +423,8 @@ cdef class Experts(Engine):
         self.normalize()
         self.rehearsal.count(label, self.rounds_of[label], self.n_rounds)
         self.repeats.count(label)
+        if self.ticket >= 0:
+            self.tickets.close(self.ticket)
         self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
@@ -424,18 +453,15 @@ cdef class Experts(Engine):
         """Memory of all experts but the archive, and of the store, in bytes."""
         r = self.rehearsal
         parts = (
-            self.posteriors, self.repeats.counts, self.store, r.store, r.labels, r.owners, r.is_kept,
+            self.posteriors, self.repeats.counts, self.tickets, self.store, r.store, r.labels, r.owners, r.is_kept,
             self.learned, self.steps, self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
         )
         return sum([part.nbytes for part in parts])
 
     def own_state(self):
-        """Return the state without vectors and exemplars.
-
-        A copy does not know which example was predicted last. To go on like it, this forgets it, too.
-        """
-        self.forget_prediction()
+        """Return the state without vectors and exemplars."""
         return {
+            "tickets": self.tickets.state(),
             "posteriors": self.posteriors.state(self.store.n), "weights": self.learned.base.copy(),
             "repeats": self.repeats.state(), "rehearsal": self.rehearsal.state(self.store.n),
         }
@@ -445,6 +471,7 @@ cdef class Experts(Engine):
         self.learned.base[:] = floats(state["weights"], (3 * self.n_experts + 3,))
         self.normalize()
         self.repeats.restore(state["repeats"])
+        self.tickets.restore(state["tickets"], self.n_rounds)
         self.rehearsal.restore(state["rehearsal"], self.store.n)
 
     def state(self):

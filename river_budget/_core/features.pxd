@@ -4,7 +4,7 @@
 # has are forgotten. Names without one share row 0, which has no values. The values of a feature that many
 # vectors have are in a column, those of a rare one in a list, so that memory follows the number of values.
 # Which they are depends on the vectors alone: a store that was loaded computes the same bits.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 cdef packed struct Entry:             # of the list of a rare feature
     double value
@@ -23,6 +23,9 @@ cdef class Layout:                    # names in order, shared by the vectors th
     cdef list names
     cdef Py_ssize_t m                 # their number
     cdef int32_t *rows                # their feature rows; 0: none of their own, or not looked up
+    cdef uint64_t *hashes             # which are the same in each process; NULL: not computed
+
+    cdef int hash_names(self) except -1
 
 
 cdef class Features:
@@ -66,6 +69,12 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
 
+
+# Return a number all of whose bits depend on all bits of another one, and the hash of bytes.
+cdef uint64_t mixed(uint64_t h) noexcept nogil
+cdef uint64_t hash_of_bytes(const unsigned char *bytes, Py_ssize_t n) noexcept nogil
+# Return a hash of a name that is the same in each process.
+cdef uint64_t hash_of(name) except? 0
 
 # Return new memory. Raises MemoryError if there is none.
 cdef void *checked(void *memory) except NULL nogil

@@ -2,12 +2,14 @@
 """The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
 
 import math
+import numbers
 import sys
 
 import numpy as np
 
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact
 from libc.math cimport signbit
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -34,6 +36,13 @@ cdef void *checked(void *memory) except NULL nogil:
 
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
     memory[0] = checked(realloc(memory[0], n_bytes + 1))
+
+
+cdef uint64_t mixed(uint64_t h) noexcept nogil:
+    """Return a number all of whose bits depend on all bits of another one (the end of splitmix64)."""
+    h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ULL
+    h = (h ^ (h >> 27)) * 0x94D049BB133111EBULL
+    return h ^ (h >> 31)
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
@@ -79,6 +88,35 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
         feature.memory = feature.column = NULL
 
 
+cdef uint64_t hash_of_bytes(const unsigned char *bytes, Py_ssize_t n) noexcept nogil:
+    """Return the FNV-1a hash of bytes."""
+    cdef uint64_t h = 14695981039346656037ULL
+    for i in range(n):
+        h = (h ^ bytes[i]) * 1099511628211ULL
+    return h
+
+
+cdef uint64_t hash_of(name) except? 0:
+    """Return a hash of a name that is the same in each process; equal names have equal hashes."""
+    cdef Py_ssize_t size
+    cdef uint64_t h = 1
+    cdef bytes text
+    if PyUnicode_CheckExact(name) and name.isascii():
+        return hash_of_bytes(<const unsigned char *> PyUnicode_AsUTF8AndSize(name, &size), size)
+    if isinstance(name, int | float | numbers.Number):  # Python's own is not random
+        return mixed(<uint64_t> <Py_ssize_t> hash(name))
+    if isinstance(name, tuple):
+        for part in name:
+            h = mixed(h + hash_of(part))
+        return h
+    if isinstance(name, frozenset):
+        for part in name:
+            h += mixed(hash_of(part))
+        return h
+    text = (str(name) if isinstance(name, str) else repr(name)).encode(errors="surrogatepass")
+    return hash_of_bytes(text, len(text))
+
+
 cdef class Layout:
 
     def __cinit__(self, list names):
@@ -88,6 +126,17 @@ cdef class Layout:
 
     def __dealloc__(self):
         free(self.rows)
+        free(self.hashes)
+
+    cdef int hash_names(self) except -1:
+        cdef uint64_t *hashes = <uint64_t *> checked(calloc(self.m + 1, sizeof(uint64_t)))
+        try:
+            for j in range(self.m):
+                hashes[j] = hash_of(self.names[j])
+        except BaseException:
+            free(hashes)
+            raise
+        self.hashes = hashes
 
     def __sizeof__(self):
         return object.__sizeof__(self) + sys.getsizeof(self.names) + self.m * sizeof(int32_t)

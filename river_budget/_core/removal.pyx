@@ -110,7 +110,9 @@ cdef class ValidationTable:
         """Return the kernel values, computed from scratch (m, n)."""
         vectors = self.f.store
         if self.is_own:
-            return vectors.gram()
+            # Equal on both sides of the diagonal also in their last bits, as only one is saved.
+            gram = np.tril(vectors.gram())
+            return gram + np.tril(gram, -1).T
         # Its scales may have changed since the examples were stored.
         self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
         columns = np.zeros((vectors.n, self.store.n))

@@ -8,7 +8,7 @@
 # One packed example is beside the vectors. Its kernel rows are computed once, and kept until the
 # example or a vector changes.
 cimport cython
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from river_budget._core.features cimport Features, Layout, Matrices
 
@@ -125,6 +125,9 @@ cdef class Store:
     cpdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil
     # The same for the example of another store, without what its kernels do not read.
     cdef int evaluate_like(self, Store other) except -1 nogil
+    # Return a number for the example by which equal ones are found, in any order of names and any process.
+    # Unknown values are left out, as the means in their places change.
+    cdef uint64_t fingerprint(self) except? 0 nogil
     # Kernel rows of the vector in a slot (n_kernels, capacity), valid until the next call.
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil
     # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they

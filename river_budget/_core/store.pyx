@@ -24,11 +24,13 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport Feature, Features, Layout, Matrices, Matrix, checked
+from river_budget._core.features cimport (
+    Feature, Features, Layout, Matrices, Matrix, checked, hash_of, hash_of_bytes, mixed
+)
 from river_budget._core.loops cimport LANES, loops
 
 cdef extern from "Python.h":
@@ -154,6 +156,18 @@ cdef class Store:
             with gil:
                 return self.evaluate(other.example())
         return evaluate_values(self, other.layout.names, other.point.values)
+
+    cdef uint64_t fingerprint(self) except? 0 nogil:
+        cdef uint64_t total = 1
+        if self.layout.hashes == NULL:
+            with gil:
+                self.layout.hash_names()
+        for j in range(self.layout.m):
+            total += hash_of_number(self.layout.hashes[j], self.point.values[j])
+        if self.arrays is not None or self.filled is not None or self.snapshot is not None:
+            with gil:
+                total += hash_of_parts(self)
+        return total
 
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
         self.begin()
@@ -744,6 +758,29 @@ cdef tuple parts_of(Store self, dict x):
             {name: part[name] for name in part if name in self.known} for part in (numbers, arrays)
         ]
     return numbers, arrays or None, filled or None
+
+
+cdef inline uint64_t hash_of_number(uint64_t name, double value) noexcept nogil:
+    cdef uint64_t bits
+    value += 0.0  # 0.0 and -0.0 are equal
+    memcpy(&bits, &value, sizeof(double))
+    return mixed(name ^ mixed(bits))
+
+
+cdef uint64_t hash_of_parts(Store self) except? 0:
+    """Return what arrays and the dict of functions add to a fingerprint, less what unknown values have added."""
+    cdef uint64_t total = 0
+    cdef bytes text
+    for name, array in (self.arrays or {}).items():
+        text = array.tobytes()
+        total += mixed(hash_of(name) ^ hash_of_bytes(text, len(text)))
+    for j in range(self.layout.m if self.filled is not None else 0):
+        if self.layout.names[j] in self.filled:
+            total -= hash_of_number(self.layout.hashes[j], self.point.values[j])
+    if self.snapshot is not None:
+        text = repr(sorted(map(repr, self.snapshot.items()))).encode(errors="surrogatepass")
+        total += hash_of_bytes(text, len(text))
+    return total
 
 
 # Points.

@@ -1,7 +1,7 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
-`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes
-docstrings.
+`answer` is what a model says of an example, `labels` also has weights, `frames` are mini-batches,
+`scales` are learned, `documented` completes docstrings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from .machine import (
     Machine,
     OnlineClassifier,
     classifier_of,
-    forget_prediction,
     innermost_of,
     memory_of,
 )
@@ -26,5 +25,5 @@ __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example",
     "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number",
     "OnlineClassifier", "Perceptron", "RandomPerceptron", "classifier_of", "documented",
-    "forget_prediction", "innermost_of", "memory_of", "parameter", "with_example",
+    "innermost_of", "memory_of", "parameter", "with_example",
 ]  # fmt: skip

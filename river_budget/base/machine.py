@@ -18,6 +18,7 @@ from river_budget._checks import Parametrized, check_count, one_of, parameter, w
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
+from river_budget.base.answer import Answer
 from river_budget.base.frames import Frame, frame_like, frame_of, labels_of, series_like
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
@@ -36,11 +37,6 @@ def innermost_of(model: Any) -> Any:
     """Return the classifier inside of pipelines and wrappers."""
     classifier = classifier_of(model)
     return innermost_of(classifier.model) if hasattr(classifier, "model") else classifier
-
-
-def forget_prediction(model: Any) -> None:
-    """Let a model learn its next example as one that it did not predict last."""
-    getattr(innermost_of(model), "forget_prediction", lambda: None)()
 
 
 def memory_of(model: Any) -> int:
@@ -104,6 +100,38 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return list(self._labels.column)
 
+    def ask(self, x: Features) -> Answer:
+        """Return what the model says of an example, to `learn` it when its label is known.
+
+        Nothing in the model changes. Raises ValueError if a value of the dict x is refused.
+        """
+        forecast = self._forecast_one(x)
+        scores = self._scores_of(forecast)
+        best = max(range(len(scores)), key=scores.__getitem__)
+        return Answer(self, x, self._labels.names[best], forecast)
+
+    def learn(self, answer: Answer, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+        """Learn the example of an answer.
+
+        Parameters
+        ----------
+        answer
+            What `ask` returned, possibly long ago, in another process, or before a checkpoint.
+        y
+            The label of the example.
+        w
+            Weight of the example, as in `learn_one`.
+
+        Raises
+        ------
+        ValueError
+            If the answer is that of another model or was learned before, or as `learn_one`. The model
+            does not change.
+        """
+        answer.check(self)
+        self._learn_asked(answer.x, y, w, answer.n_rounds)
+        answer.use()
+
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
 
@@ -125,19 +153,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
         It ranks examples; for calibrated probabilities, see `Calibrated`.
         """
-        scores = self.scores_one(x)
-        largest = max(scores.values(), default=0.0)
-        odds = [math.exp(0.5 * (score - largest)) for score in scores.values()]
-        total = sum(odds)
-        return {label: value / total for label, value in zip(scores, odds, strict=True)}
-
-    def has_predicted(self, x: Features) -> bool:
-        """Return whether x is the example that was predicted last, and nothing was learned since."""
-        return self._f.has_predicted(x)
-
-    def forget_prediction(self) -> None:
-        """Let `learn_one` learn its example as one that was not predicted last, as a late label."""
-        self._f.forget_prediction()
+        scores = list(self.scores_one(x).values())
+        return dict(zip(self.classes, self._probabilities_of(scores), strict=True))
 
     @property
     def memory_bytes(self) -> int:
@@ -224,6 +241,23 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def _check_restored(self) -> None:
         super()._check_restored()
         self._schedule()
+
+    def _forecast_one(self, x: Features) -> list[float]:
+        """Return what an answer keeps: the score of each column."""
+        return self._f.scores(x)
+
+    @staticmethod
+    def _scores_of(forecast: list[float]) -> list[float]:
+        """Return the scores of the columns, given what an answer keeps of them."""
+        return forecast
+
+    @staticmethod
+    def _probabilities_of(forecast: list[float]) -> list[float]:
+        """Return the probabilities of the columns, given what an answer keeps of them."""
+        largest = max(forecast, default=0.0)
+        odds = [math.exp(0.5 * (score - largest)) for score in forecast]
+        total = sum(odds)
+        return [value / total for value in odds]
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
-from river_budget.base import classifier_of, forget_prediction
+from river_budget.base import classifier_of
 from river_budget.checkpoint import CheckpointError
 from river_budget.keyed.answers import check_label, check_stored, predict, stored
 
@@ -227,8 +227,6 @@ class KeyedLearner:
         margin, y_pred = predict(keyed.model, x)
         if is_new:
             x, y_pred_then = stored(x), y_pred
-        if seq < keyed.last_seq:
-            forget_prediction(keyed.model)
         if y is not None and (is_new or waiting):
             # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
             check_label(keyed.model, y)

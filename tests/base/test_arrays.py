@@ -14,6 +14,7 @@ import pytest
 from refusals import refuses
 from river import compose, preprocessing
 from runs import learned
+from states import content
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -268,7 +269,8 @@ def test_predictions_with_arrays_change_no_model_of_numbers(make):
         learner.learn_one({"h": 0.5}, 1)
     x, _ = clusters(1, 2, seed=3)[0]
     assert model.scores_one(x) == expected.scores_one(x)
-    assert checkpoint.dumps(model) == checkpoint.dumps(expected)
+    states = [content(each.state(), without=["tickets"]) for each in (model, expected)]
+    assert states[0] == states[1]
     for learner in (model, expected):
         learned(learner, clusters(10, 2))
     assert checkpoint.dumps(model) == checkpoint.dumps(expected)
@@ -294,7 +296,7 @@ def test_a_model_of_numbers_goes_on_with_arrays(make):
     model = learned(make(rb.RBF(gamma=0.1)), numbers)
     x, _ = clusters(1, 2, seed=3)[0]
     before = checkpoint.dumps(model)
-    model.predict_one(x)
+    model.ask(x)
     assert checkpoint.dumps(model) == before
     expected = model.scores_one(x)
     assert model.scores_one({**x, "other": 0.0}) == pytest.approx(expected, abs=1e-12)

@@ -179,8 +179,8 @@ def test_a_block_is_learned_as_a_whole_beside_other_calls(name, frequent_switche
     finally:
         stopped.set()
         thread.join()
-    assert content(model.state(), without=["repeats"]) == content(
-        alone.state(), without=["repeats"]
+    assert content(model.state(), without=["tickets"]) == content(
+        alone.state(), without=["tickets"]
     )
 
 

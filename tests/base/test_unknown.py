@@ -133,7 +133,7 @@ def test_predictions_change_nothing(make):
     model = learned(make(None))
     before = checkpoint.dumps(model)
     for x, _ in STREAM[:30]:
-        assert model.predict_proba_one(x) == model.predict_proba_one(dict(x))
+        assert model.ask(x).probabilities == model.ask(dict(x)).probabilities
     assert checkpoint.dumps(model) == before
 
 

@@ -828,7 +828,7 @@ def test_only_what_has_changed_is_written():
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, rb.Calibrated], ids=["alone", "calibrated"])
-def test_only_the_newest_event_of_a_key_is_one_that_was_predicted_last(wrap):
+def test_an_event_is_late_if_another_was_learned_since_it_was_predicted(wrap):
     learner = keyed.KeyedLearner(lambda: wrap(rb.Mnemotron(budget=10)))
     held = learner.deserialize(None)
 
@@ -841,5 +841,7 @@ def test_only_the_newest_event_of_a_key_is_one_that_was_predicted_last(wrap):
     assert knows_the_last_label()
     learner.advance(held, keyed.Event("a", 2, {"v": 1.5}))
     learner.advance(held, keyed.Event("a", 3, {"v": 2.5}))
+    learner.advance(held, keyed.Event("a", 3, y="x"))
+    assert knows_the_last_label()
     learner.advance(held, keyed.Event("a", 2, y="x"))
     assert not knows_the_last_label()

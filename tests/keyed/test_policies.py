@@ -131,7 +131,7 @@ def test_a_crash_and_a_replay_make_the_same_policies(crashes):
 
 @pytest.mark.slow
 def test_policies_of_a_mixture_are_the_same_whether_they_stay_live_or_are_stored():
-    """Its experts know the last label, but only while a label is that of the last prediction."""
+    """Its experts know the last label, unless a label is late."""
     mixture = functools.partial(rb.Mnemotron, budget=5, kernels=(rb.RBF(gamma=1.0),))
     of_mixture = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(mixture(), seed=1))
     stream = [

@@ -1,0 +1,143 @@
+"""What is learned follows from the sequence of learned examples alone; answers are learned later."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pytest
+from algorithms import each_algorithm, each_path
+from river import compose, preprocessing
+from states import content
+
+import river_budget as rb
+from river_budget import checkpoint
+from river_budget.rejection import Reject
+
+WRAPPERS = {
+    "calibrated": lambda model: rb.Calibrated(model),
+    "rejecting": lambda model: Reject(model),
+    "pipeline": lambda model: preprocessing.StandardScaler() | model,
+    "both": lambda model: compose.Pipeline(preprocessing.StandardScaler(), rb.Calibrated(model)),
+}
+
+
+def stream(n, seed=1):
+    """Yield examples with labels in runs of five, so that the last label is a hint."""
+    rng = np.random.default_rng(seed)
+    for t in range(n):
+        label = "abc"[t // 5 % 3]
+        yield {"u": float(rng.normal(t // 5 % 3)), "v": float(rng.normal())}, label
+
+
+def disturb(model, rng):
+    """Return a model, or a copy of it, after questions and copies that should leave no trace."""
+    other = {"u": rng.gauss(0.0, 1.0), "v": 1.0}
+    inner = getattr(model, "model", model)
+    for _ in range(rng.randrange(3)):
+        rng.choice([model.predict_one, model.predict_proba_one])(other)
+        if hasattr(inner, "novelty_one"):
+            inner.novelty_one(other)
+            inner.ask(other)
+    copies = [
+        lambda: model,
+        lambda: copy.deepcopy(model),
+        lambda: pickle.loads(pickle.dumps(model)),
+        lambda: checkpoint.loads(checkpoint.dumps(model)),
+    ]
+    copied = rng.choice(copies)()
+    checkpoint.dumps(model)
+    return copied
+
+
+def check_disturbed(make):
+    model, undisturbed, rng = make(), make(), random.Random(1)
+    for x, label in stream(90):
+        for each in (model, undisturbed):
+            each.predict_one(x)
+        model = disturb(model, rng)
+        for each in (model, undisturbed):
+            each.learn_one(x, label)
+    x, _ = next(stream(1, seed=2))
+    assert model.predict_proba_one(x) == undisturbed.predict_proba_one(x)
+    return model, undisturbed
+
+
+@pytest.mark.slow
+@each_algorithm
+def test_copies_and_questions_change_nothing_that_is_learned(make):
+    model, undisturbed = check_disturbed(lambda: make(None))
+    pair = (content(each.state(), without=["tickets"]) for each in (model, undisturbed))
+    assert next(pair) == next(pair)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@each_path
+def test_they_change_nothing_of_wrapped_models(make, wrap):
+    check_disturbed(lambda: wrap(make(None)))
+
+
+@each_path
+def test_an_answer_is_what_the_model_says_of_an_example(make):
+    model = make(None)
+    for x, label in stream(40):
+        answer = model.ask(x)
+        assert answer.label == model.predict_one(x)
+        assert answer.scores == model.scores_one(x)
+        assert answer.probabilities == model.predict_proba_one(x)
+        assert answer.n_rounds == model.n_rounds
+        if len(model.classes) == 2:
+            assert answer.margin == model.decision_function_one(x)
+        assert answer.novelty == model.novelty_one(x)
+        model.learn_one(x, label)
+    scores = sorted(model.scores_one(x).values())
+    assert model.ask(x).margin == 0.5 * (scores[-1] - scores[-2])
+
+
+@each_path
+def test_learning_answers_is_learning_examples(make):
+    model, other = make(None), make(None)
+    for x, label in stream(40):
+        model.predict_one(x)
+        model.learn_one(x, label, 2.0)
+        answer = pickle.loads(pickle.dumps(other.ask(x)))
+        other.learn(answer, label, 2.0)
+    assert content(model.state()) == content(other.state())
+
+
+def test_an_answer_keeps_its_example():
+    model, x = rb.Forgetron(budget=5), {"u": 1.0, "array": np.ones(2)}
+    answer = model.ask(x)
+    x["u"], x["array"][:] = 5.0, 7.0
+    model.learn(answer, "a")
+    model.learn_one({"u": 0.0}, "b")
+    first = model.support_vectors[0]
+    assert first["u"] == 1.0
+    assert first["array"].tolist() == [1.0, 1.0]
+
+
+def test_an_answer_is_learned_once_by_its_model():
+    model, other = rb.Forgetron(budget=5), rb.Forgetron(budget=5)
+    answer = model.ask({"u": 1.0})
+    with pytest.raises(ValueError, match="the answer is that of another model"):
+        other.learn(answer, "a")
+    with pytest.raises(ValueError, match="the label is None"):
+        model.learn(answer, None)
+    model.learn(answer, "a")
+    with pytest.raises(ValueError, match="the answer was learned before: ask again"):
+        model.learn(answer, "a")
+    assert (model.n_rounds, other.n_rounds) == (1, 0)
+    from_future = pickle.loads(pickle.dumps(model.ask({"u": 1.0})))
+    with pytest.raises(ValueError, match="another model"):
+        other.learn(from_future, "a")
+
+
+def test_the_novelty_of_an_answer_is_that_of_its_time():
+    model = rb.Forgetron(budget=5)
+    answer = model.ask({"u": 1.0})
+    model.learn_one({"u": 2.0}, "a")
+    with pytest.raises(ValueError, match="is read before its model learns"):
+        answer.novelty  # noqa: B018
