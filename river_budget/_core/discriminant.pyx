@@ -370,9 +370,10 @@ cdef class Discriminant(Engine):
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         room = (n_labels + 7) // 8 * 8
         W, K = padded(self.W, n_labels), padded(self.K.base[:, : self.n_labels], n_labels, room)
-        counts, by_label = padded(self.counts.base, n_labels), np.zeros((5, room))
+        counts, by_label, w = padded(self.counts.base, n_labels), np.zeros((5, room)), address(W)
+        # No interrupt comes after the last line of it.
         Engine.set_labels(self, n_labels)
-        self.W, self.K, self.counts, self.w, self.room = W, K, counts, address(W), room
+        self.W, self.K, self.counts, self.w, self.room = W, K, counts, w, room
         self.means, self.discriminants, self.logits, self.residuals, self.changes = by_label
 
     # What is learned.

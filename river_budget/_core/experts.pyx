@@ -163,7 +163,6 @@ cdef class Rehearsal:
         with gil:
             try:
                 self.store.evaluate_like(store)
-                self.store.reserve(slot)
             except ValueError:  # a feature is an array of another length, or a number, in an exemplar
                 return -1
         return slot
@@ -181,10 +180,9 @@ cdef class Rehearsal:
             self.is_kept[i] = known[IS_ABSENT] and known[VECTORS] * n_labels <= n
         return &self.is_kept[0]
 
-    cdef int keep(self, Py_ssize_t label, Py_ssize_t slot) except -1 nogil:
-        """Store what was taken as the newer exemplar of a label."""
+    cdef void keep(self, Py_ssize_t label, Py_ssize_t slot) noexcept nogil:
+        """Make what was taken, and is in a slot, the newer exemplar of a label."""
         known = &self.labels[label, 0]
-        self.store.put(slot)
         known[OLDER], known[NEWER] = known[NEWER], slot + 1
 
     cdef void count(self, Py_ssize_t label, int64_t number, int64_t n_rounds) noexcept nogil:
@@ -229,6 +227,7 @@ cdef class Experts(Engine):
     cdef Tickets tickets                   # the predictions that wait for their labels, if repeats are used
     cdef Py_ssize_t ticket                 # that of the example of a round, or -1
     cdef double novelty
+    cdef list saved                        # what a round that fails has to take back: stores, and what they saved
     # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
     # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
     # the hedge, and of the three in the forecast (experts + 3,).
@@ -247,7 +246,7 @@ cdef class Experts(Engine):
         experts = [(z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own]
         n = self.n_experts = len(experts) + repeats + (archive is not None)
         self.arguments = store, exemplars, pairs, budget, novelty, repeats, archive
-        self.store, self.novelty, self.archive = store, novelty, archive
+        self.store, self.novelty, self.archive, self.saved = store, novelty, archive, []
         self.posteriors, self.rehearsal = Posteriors(store, experts, budget), Rehearsal(exemplars, budget)
         self.repeats, self.uses_repeats, self.tickets, self.ticket = Repeats(), repeats, Tickets(), -1
         self.learned, self.steps = np.zeros((2, 3 * n + 3))
@@ -393,6 +392,9 @@ cdef class Experts(Engine):
 
     def roll_back(self):
         """Make a round that failed leave nothing behind; return False, as none is open."""
+        while self.saved:
+            store, saved = self.saved.pop()
+            store.undo(saved)
         self.repeats.is_known, self.stamp = True, -1
         return self.archive is not None and self.archive.roll_back()
 
@@ -402,18 +404,20 @@ cdef class Experts(Engine):
         exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
         kept = self.rehearsal.kept(n)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
-        if slot >= 0:
+        if slot >= 0 or exemplar >= 0:
             with gil:
-                self.store.reserve(slot)
+                self.put(slot, exemplar)
         if self.archive is not None:
             self.archive.forecast()
             due = self.archive.learn(label, weight, threshold)
+        # Nothing fails until the example is learned; what failed before is taken back by `roll_back`.
+        if slot >= 0 or exemplar >= 0:
+            with gil:
+                self.saved.clear()
         if exemplar >= 0:
             self.rehearsal.keep(label, exemplar)
         if slot >= 0:
-            self.store.put(slot)
             self.rehearsal.owners[slot] = label
-        # Nothing fails until the example is learned.
         self.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
         due |= self.end_round(label)
         for i in range(self.learned.shape[0]):
@@ -432,6 +436,14 @@ cdef class Experts(Engine):
             with gil:  # a column of the inverses, in turn
                 self.posteriors.repair(self.store.n_inserted // CHECK_INTERVAL % self.store.n)
         return due
+
+    cdef int put(self, Py_ssize_t slot, Py_ssize_t exemplar) except -1:
+        """Store the example as a vector and as an exemplar, in slots, or not for -1."""
+        cdef Store store
+        for store, place in ((self.store, slot), (self.rehearsal.store, exemplar)):
+            if place >= 0:
+                self.saved.append((store, store.save(place)))
+                store.put(place)
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:

@@ -133,8 +133,6 @@ cdef class Store:
     # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they
     # were, those of the example over the vectors before; `stamp` changes.
     cpdef int put(self, Py_ssize_t slot) except -1 nogil
-    # Make room for the example in a slot, so that `put` runs no Python code of names any more.
-    cdef int reserve(self, Py_ssize_t slot) except -1
     # Return what `undo` needs to take back a later `put` into a slot (n: a new one).
     cpdef tuple save(self, Py_ssize_t slot)
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil

@@ -211,10 +211,6 @@ cdef class Store:
         finally:
             self.is_busy = False
 
-    cdef int reserve(self, Py_ssize_t slot) except -1:
-        with self:
-            make_room(self, slot)
-
     def remove(self, slots):
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
         with self:

@@ -31,5 +31,7 @@ cdef class Sums:
 
     # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.
     cpdef int add(self, Store store) except -1 nogil
+    cdef int add_parts(self, Store store, bint is_known) except -1
+    cdef int make_room(self, Store store) except -1
     cdef int look_up(self, Store store) except -1
     cdef int add_arrays(self, Store store) except -1

@@ -42,17 +42,15 @@ cdef class Sums:
         return [*self.rows, *self.arrays]
 
     cpdef int add(self, Store store) except -1 nogil:
-        """Add the store's example; only names that some vector has get sums."""
-        if (
-            <void *> store.layout.names != <void *> self.columns
-            or self.n_inserted not in (-1, store.n_inserted)
-            or store.filled is not None
-        ):
+        """Add the store's example, or nothing if that fails; only names that some vector has get sums."""
+        cdef bint is_known = (
+            <void *> store.layout.names == <void *> self.columns
+            and self.n_inserted in (-1, store.n_inserted)
+            and store.filled is None
+        )
+        if not is_known or store.arrays is not None:
             with gil:
-                self.look_up(store)
-        if store.arrays is not None:
-            with gil:
-                self.add_arrays(store)
+                self.add_parts(store, is_known)
         for i in range(self.slots.shape[0]):
             if self.slots[i] >= 0:
                 observe(&self.table[self.slots[i], 0], store.point.values[i])
@@ -60,51 +58,68 @@ cdef class Sums:
                 self.table[-2 - self.slots[i], 0] += 1.0
         self.n_observed += 1
 
-    cdef int look_up(self, Store store) except -1:
-        """Find the rows of the example's numbers, where names that some vector has get new ones."""
-        cdef list columns = store.layout.names
-        cdef set unknown = set()
-        cdef Py_ssize_t row, n_before = len(self.rows)
-        self.columns = None
+    cdef int add_parts(self, Store store, bint is_known) except -1:
+        """Find the rows of the example's numbers, unless they are known, and add its arrays."""
+        cdef Py_ssize_t n_before
+        if not is_known:
+            self.columns = None
+            self.make_room(store)
+        n_before = len(self.rows)
         try:
-            if not all([name in self.rows for name in columns]):
-                if n_before > 2 * (store.features.n_used + store.matrices.n) + MAX_UNUSED:
-                    self.drop_unused(store.names)
-                    n_before = len(self.rows)
-                for i, name in enumerate(columns):
-                    if name not in self.rows and store.has_name(name):
-                        row = len(self.rows)
-                        if row == len(self.table):
-                            self.table = padded(self.table.base, 2 * row or 1)
-                        # Its first value is not added yet.
-                        self.table[row, :] = 0.0
-                        self.table[row, 0], self.table[row, 1] = self.n_observed, store.point.values[i]
-                        self.rows[name] = row
-            found = [self.rows.get(name, -1) for name in columns]
-            self.n_inserted = store.n_inserted if -1 in found else -1
-            if store.filled is not None:
-                unknown = {self.rows[name] for name in store.filled if name in self.rows}
-                found = [-2 - row if row in unknown else row for row in found]
-        except BaseException:  # A name may run Python code, where an interrupt is delivered.
+            if not is_known:
+                self.look_up(store)
+            if store.arrays is not None:
+                self.add_arrays(store)
+        except BaseException:  # NumPy and the code of names deliver interrupts.
+            self.columns = None
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
+
+    cdef int make_room(self, Store store) except -1:
+        """Drop sums of names that no vector has, if there are many and new ones come."""
+        has_many = len(self.rows) > 2 * (store.features.n_used + store.matrices.n) + MAX_UNUSED
+        if has_many and not all([name in self.rows for name in store.layout.names]):
+            self.drop_unused(store.names)
+
+    cdef int look_up(self, Store store) except -1:
+        """Find the rows of the example's numbers, where names that some vector has get new ones."""
+        cdef list columns = store.layout.names
+        cdef set unknown
+        cdef Py_ssize_t row
+        for i, name in enumerate(columns):
+            if name not in self.rows and store.has_name(name):
+                row = len(self.rows)
+                if row == len(self.table):
+                    self.table = padded(self.table.base, 2 * row or 1)
+                # Its first value is not added yet.
+                self.table[row, :] = 0.0
+                self.table[row, 0], self.table[row, 1] = self.n_observed, store.point.values[i]
+                self.rows[name] = row
+        found = [self.rows.get(name, -1) for name in columns]
+        n_inserted = store.n_inserted if -1 in found else -1
+        if store.filled is not None:
+            unknown = {self.rows[name] for name in store.filled if name in self.rows}
+            found = [-2 - row if row in unknown else row for row in found]
         self.slots = np.array(found, np.int64)
-        self.columns = columns if store.filled is None else None
+        self.n_inserted, self.columns = n_inserted, columns if store.filled is None else None
 
     cdef int add_arrays(self, Store store) except -1:
         cdef double[::1] values
         cdef double[:, ::1] table
         arrays = {name: own for name, own in self.arrays.items() if name in store.matrices.place_of}
+        added = []
         for name, array in store.arrays.items():
             if name in store.matrices.place_of:
-                values = array.astype(np.float64)
-                if name not in arrays or len(arrays[name]) != len(values):
-                    arrays[name] = np.zeros((len(values), N_COLUMNS))
-                    arrays[name][:, 0], arrays[name][:, 1] = self.n_observed, values
-                table = arrays[name]
-                for i in range(values.shape[0]):
-                    observe(&table[i, 0], values[i])
+                elements = array.astype(np.float64)
+                if name not in arrays or len(arrays[name]) != len(elements):
+                    arrays[name] = np.zeros((len(elements), N_COLUMNS))
+                    arrays[name][:, 0], arrays[name][:, 1] = self.n_observed, elements
+                added.append((arrays[name], elements))
+        # Nothing fails from here on.
+        for table, values in added:
+            for i in range(values.shape[0]):
+                observe(&table[i, 0], values[i])
         self.arrays = arrays
 
     def drop_unused(self, names):

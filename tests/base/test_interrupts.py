@@ -13,6 +13,7 @@ import timeit
 import pandas as pd
 import pytest
 from algorithms import ALGORITHMS, BUDGET, PATHS, UNBOUNDED
+from come_and_go import stream as come_and_go
 from states import content
 
 import river_budget as rb
@@ -129,6 +130,22 @@ def test_signals_at_random_moments(name, is_learned):
         if name in ALGORITHMS:
             assert model.support_vectors == twin.support_vectors
         assert model.scores_one(x) == pytest.approx(twin.scores_one(x), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [*PATHS, "KernelLDA"])
+def test_signals_while_features_come_and_go(name):
+    """New names, arrays that no vector has any more and new labels are parts of a round, too."""
+    model, seconds = MODELS[name](None), 0.002
+    with Storm(seed=1, seconds=seconds) as storm:
+        for seed in range(1, 1001):
+            if storm.n_interrupts == 2 * N_INTERRUPTS:
+                break
+            examples = [(x, y) for x, y, _ in come_and_go(seed, share_of_arrays=0.3)]
+            storm.call(lambda: [model.learn_one(x, y) for x, y in examples])  # noqa: B023
+            loaded = checkpoint.loads(checkpoint.dumps(model))
+            assert content(loaded.state()) == content(model.state())
+            model = loaded if seed % 10 else MODELS[name](None)
+    assert storm.n_interrupts == 2 * N_INTERRUPTS
 
 
 LOOPS = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from states import content
 
+from river_budget._core import sums as sums_module
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
 from river_budget.kernels import RBF
@@ -233,3 +234,31 @@ def test_an_invalid_state_is_refused(path, value):
     sums, _ = learned()
     with pytest.raises(ValueError):  # noqa: PT011 (one message for each)
         Sums().restore({**sums.state(), path: value})
+
+
+class FragileNumPy:
+    """NumPy, whose calls deliver interrupts."""
+
+    def __getattr__(self, name):
+        if name in ("array", "zeros"):
+            raise KeyboardInterrupt
+        return getattr(np, name)
+
+
+@pytest.mark.parametrize(
+    "x", [{"new": 1.0}, {"a": 1.0, "array": np.ones(2)}], ids=["name", "array"]
+)
+def test_an_interrupted_example_leaves_no_sums(x, monkeypatch):
+    store, sums = store_with("a", "new", array=np.ones(2)), Sums()
+    observe(sums, store, {"a": 2.0})
+    before = content(sums.state())
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(sums_module, "np", FragileNumPy())
+        with pytest.raises(KeyboardInterrupt):
+            observe(sums, store, x)
+    assert content(sums.state()) == before
+    observe(sums, store, x)
+    undisturbed = Sums()
+    observe(undisturbed, store, {"a": 2.0})
+    observe(undisturbed, store, x)
+    assert content(sums.state()) == content(undisturbed.state())
