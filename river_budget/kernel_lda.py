@@ -8,7 +8,7 @@ from river_budget._checks import check_count, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
-from river_budget._state import AtLeast, Field, require
+from river_budget._state import AtLeast, Field, State, require
 from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
@@ -82,6 +82,12 @@ class KernelLDA(OnlineClassifier):
     forgetting: float = parameter(default=1.0, check=check_probability)
     kernel: RBF | None = None
     seed: int = 0
+
+    @classmethod
+    def check_arrays(cls, parameters: State, state: State) -> None:
+        check_n_features("n_features", n := parameters["n_features"])
+        is_there = np.size(state["hypothesis"]["inverse"]) == n * (n + 1) // 2
+        require(is_there, f"an inverse is not that of {n} features")
 
     def _new_engine(self) -> Discriminant:
         require(self.forgetting, "forgetting must be above 0 and at most 1, got 0")

@@ -12,7 +12,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Field, require
+from river_budget._state import Field, State, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
@@ -123,6 +123,11 @@ class Mnemotron(Machine):
     novelty: float = parameter(default=0.01, check=check_not_negative)
     repeats: bool = True
     archive: int | None = parameter(default=None, check=check_n_features)
+
+    @classmethod
+    def check_arrays(cls, parameters: State, state: State) -> None:
+        if (archive := parameters["archive"]) is not None:
+            KernelLDA.check_arrays({"n_features": archive}, state["archive"])
 
     def _new_engine(self) -> Experts:
         repeats, archive = self.repeats, self.archive

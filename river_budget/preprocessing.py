@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from river import base
 
 from river_budget._features import check_shape
+from river_budget._state import Field, Learned, require
 from river_budget.kernels import Features
 
 __all__ = ["UnitNorm"]
 
 
-class UnitNorm(base.Transformer):
+def _names(value: Any) -> tuple[Any, ...]:
+    """Return a value, which must be a tuple of names. Raises ValueError or TypeError otherwise."""
+    require(type(value) is tuple, f"{value!r:.100} is no tuple of names")
+    hash(value)
+    return value
+
+
+class UnitNorm(Learned, base.Transformer):
     """Scales arrays to Euclidean norm 1, which is usual for embeddings.
 
     An array of zeros, other features and missing names are left alone.
@@ -36,6 +45,8 @@ class UnitNorm(base.Transformer):
     >>> scaler.transform_one({"embedding": np.array([3.0, 4.0]), "hour": 13})
     {'embedding': array([0.6, 0.8]), 'hour': 13}
     """
+
+    names = Field[tuple[Any, ...]](check=_names)
 
     def __init__(self, *names: base.typing.FeatureName) -> None:
         self.names = names

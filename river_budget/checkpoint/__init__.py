@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .codec import outline
 from .files import Checkpointer, CheckpointError, dumps, load, loads, restore, restores, save
+from .registry import register
 
 __all__ = [
-    "CheckpointError", "Checkpointer", "dumps", "load", "loads", "outline", "restore", "restores", "save",
+    "CheckpointError", "Checkpointer", "dumps", "load", "loads", "outline", "register", "restore", "restores", "save",
 ]  # fmt: skip

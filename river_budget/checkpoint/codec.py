@@ -1,6 +1,6 @@
 """Models as JSON and tensors, and back.
 
-Reading runs no code of a file: it makes objects of listed classes, whose constructors check what they
+Reading runs no code of a file: it makes objects of registered classes, whose constructors check what they
 are given. Classes of this package also check what their objects have learned. Those of River take it
 as it is: a wrong value makes them raise an error when they use it.
 """
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river.compose import Pipeline, TransformerUnion
+from river.compose import Discard, Pipeline, Select, TransformerUnion
 
-from river_budget import kernels
 from river_budget._state import State, dumped, load, require
-from river_budget.catalog import ALGORITHMS
-from river_budget.kernels import Category
+from river_budget.checkpoint import ours  # noqa: F401 (registers classes)
+from river_budget.checkpoint.registry import entry_named, entry_of
+from river_budget.kernels import Category, Kernel
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -41,28 +41,11 @@ TYPES: dict[str, Any] = {
     "Real": numbers.Real, "Integral": numbers.Integral,
 }  # fmt: skip
 
-KERNELS: list[Any] = [
-    kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
-]  # fmt: skip
-
-# The classes whose objects can be stored. `class_named` adds those of `rivers`.
-CLASSES = {kind.__name__: kind for kind in [row.model for row in ALGORITHMS.values()] + KERNELS}
-
 # Attributes of River's objects and of kernels that follow from others.
 DERIVED = {
     "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
     "known", "processing_steps", "stats",
 }  # fmt: skip
-
-
-def class_named(name: str) -> Any:
-    """Return the class with a name whose objects can be stored, or None."""
-    if name not in CLASSES:
-        from river_budget.checkpoint import rivers
-
-        CLASSES.update({kind.__name__: kind for kind in rivers.CLASSES})
-    return CLASSES.get(name)
 
 
 def outline(model: Any) -> str:
@@ -105,13 +88,10 @@ def written(value: Any, tensors: Tensors) -> Any:
 
 
 def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
-    """Return an object as JSON. Raises ValueError if it, or a part of it, is of no listed class."""
-    kind = type(model)
-    if class_named(kind.__name__) is not kind:
-        others = ", ".join(name for name in CLASSES if name not in ALGORITHMS)
-        allowed = f"plain values, the classifiers of river_budget, {others}"
-        raise ValueError(f"{kind.__name__} cannot be stored: only {allowed} can")
-    given = {name: getattr(model, name) for name in _parameters(kind)}
+    """Return an object as JSON. Raises ValueError if it, or a part of it, is of no registered class."""
+    entry = entry_of(model)
+    kind = entry.kind
+    given = {name: _parameter(model, name) for name in _parameters(kind)}
     has_window = given.get("window_size") is not None
     require(not has_window, f"{kind.__name__} cannot be stored: it has a window_size")
     if given.get("desired_dist") is getattr(model, "_actual_dist", model):
@@ -124,7 +104,8 @@ def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
         state = {name: written(value, tensors) for name, value in learned.items()}
     except ValueError as error:
         raise ValueError(f"{kind.__name__}: {error}") from None
-    return {"class": kind.__name__, "parameters": parameters, "state": state}
+    stored = {"parameters": parameters, "state": state}
+    return {"class": entry.name, "schema": entry.version, **stored}
 
 
 def read(node: Any, tensors: Tensors) -> Any:
@@ -135,7 +116,9 @@ def read(node: Any, tensors: Tensors) -> Any:
         case {"state": items}:
             return {name: read(item, tensors) for name, item in items.items()}
         case {"tensor": name}:
-            return tensors[name]
+            # Each is taken once, or a small file could make a large model.
+            require(name in tensors, "an array is missing, or is named twice")
+            return tensors.pop(name)
         case {"type": name}:
             return TYPES[name]
         case dict():
@@ -150,9 +133,12 @@ def read(node: Any, tensors: Tensors) -> Any:
 
 def read_object(node: Any, tensors: Tensors) -> Any:
     """Return an object that was written. Raises ValueError or others if it is invalid."""
-    kind = class_named(node["class"])
-    require(kind, f"the class {node['class']!r:.100} is not known")
-    given, state = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
+    entry = entry_named(node["class"])
+    kind = entry.kind
+    given, stored = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
+    state = entry.migrated(stored, node["schema"])
+    if hasattr(kind, "check_arrays"):
+        kind.check_arrays(given, state)
     model = kind(*state.pop("stats", {}).items(), **given)
     if hasattr(model, "restore"):
         model.restore(state)
@@ -160,7 +146,8 @@ def read_object(node: Any, tensors: Tensors) -> Any:
         require(state.keys() == _learned(model).keys(), f"{kind.__name__} has another state")
         for name, value in state.items():
             load(model, name, value)
-    hash(model)  # TypeError if a kernel has names that cannot be hashed.
+    if isinstance(model, Kernel):
+        hash(model)  # TypeError if it has names that cannot be hashed.
     return model
 
 
@@ -168,6 +155,12 @@ def _bounded(value: int) -> int:
     is_small = abs(value) <= LARGEST_INTEGER
     require(is_small, "an integer that is too large for a float cannot be stored")
     return value
+
+
+def _parameter(model: Any, name: str) -> Any:
+    """Return the parameter of an object that has a name."""
+    require(hasattr(model, name), f"it has no attribute with the name of its parameter {name}")
+    return getattr(model, name)
 
 
 @functools.cache
@@ -180,12 +173,10 @@ def _parameters(kind: Any) -> list[str]:
 def _learned(model: Any) -> State:
     """Return the attributes of an object of River that its constructor does not take.
 
-    A dict keeps the order of a set, which sums over features follow.
+    A dict keeps the order of names that are selected, which sums over features follow.
     """
+    if type(model) in (Discard, Select):
+        return {"keys": dict.fromkeys(model.keys)}
     kind: Any = type(model)
     derived = DERIVED.union(_parameters(kind))
-    return {
-        name: dict.fromkeys(held) if isinstance(held, set) else dumped(held)
-        for name, held in vars(model).items()
-        if name not in derived
-    }
+    return {name: dumped(held) for name, held in vars(model).items() if name not in derived}

@@ -22,7 +22,14 @@ from river_budget.checkpoint.disk import write
 
 # The names of the text, in the metadata, and of the digest of all else, among the tensors.
 FORMAT, DIGEST = "river_budget checkpoint", "sha256"
-VERSION = 12
+# The version of the format. The states of classes have versions of their own.
+VERSION = 1
+
+# What reading a forged file raises. Anything else, such as an interrupt, the exception of a signal's
+# handler or a lack of memory, tells nothing about the file, and passes.
+INVALID = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, SafetensorError,
+)  # fmt: skip
 
 
 class CheckpointError(ValueError):
@@ -95,12 +102,11 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         tensors, metadata = read_tensors(data), _metadata(data)
         require(FORMAT in metadata, "it is of another program")
         content = json.loads(metadata[FORMAT])
-        found = content["version"]
-        require(found == VERSION, f"it has version {found!r:.20}, and only {VERSION} can be read")
+        _check_version(content["version"])
         is_whole = np.array_equal(tensors.pop(DIGEST), _digest(metadata[FORMAT], tensors))
         require(is_whole, "it has changed since it was written")
         return codec.read_object(content["model"], tensors), codec.read(content["extra"], tensors)
-    except Exception as error:  # whatever a forged file raises
+    except INVALID as error:
         reason = error if isinstance(error, ValueError) else repr(error)
         raise CheckpointError(f"this is no valid checkpoint: {reason}") from None
 
@@ -158,6 +164,14 @@ class Checkpointer:
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
         write(self.path, dumps(self.model, extra), self.keep)
+
+
+def _check_version(found: Any) -> None:
+    """Raise ValueError unless a format can be read."""
+    is_newer = type(found) is int and found > VERSION
+    writer = "was written by a newer version of river_budget, with" if is_newer else "has"
+    is_known = type(found) is int and found == VERSION
+    require(is_known, f"it {writer} the format {found!r:.20}, and only {VERSION} can be read")
 
 
 def _metadata(data: bytes) -> dict[str, str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from river import compose, feature_extraction, imblearn, linear_model, multiclass, optim, stats
 from river import preprocessing as rivers
 
 from river_budget.active import Query
 from river_budget.bandit import ArmClassifiers
 from river_budget.calibration import Calibrated
+from river_budget.checkpoint.registry import register
 from river_budget.preprocessing import UnitNorm
 from river_budget.rejection import Reject
 
-CLASSES = [
-    Calibrated, Reject, Query, ArmClassifiers, UnitNorm,
+OURS: list[Any] = [Calibrated, Reject, Query, ArmClassifiers, UnitNorm]
+
+RIVERS: list[Any] = [
     compose.Discard, compose.Pipeline, compose.Select, compose.SelectType, compose.TransformerUnion,
     feature_extraction.Agg, feature_extraction.BagOfWords, feature_extraction.TFIDF,
     imblearn.RandomOverSampler, imblearn.RandomSampler, imblearn.RandomUnderSampler,
@@ -22,3 +26,9 @@ CLASSES = [
     rivers.StandardScaler, rivers.StatImputer,
     stats.Count, stats.Max, stats.Mean, stats.Min, stats.Mode, stats.Sum, stats.Var,
 ]  # fmt: skip
+
+# Public names, as in `ours`. River's packages are public, and the modules in them are not.
+for kind in OURS:
+    register(kind, name=f"river_budget.{kind.__name__}")
+for kind in RIVERS:
+    register(kind, name=f"river.{kind.__module__.split('.')[1]}.{kind.__name__}")

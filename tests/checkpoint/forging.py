@@ -11,7 +11,10 @@ from river_budget import checkpoint
 from river_budget.checkpoint import files
 
 # An object of a small class, as a checkpoint has it.
-UNIT_NORM = {"class": "UnitNorm", "parameters": {}, "state": {"names": {"tuple": []}}}
+UNIT_NORM = {
+    "class": "river_budget.UnitNorm", "schema": 1,
+    "parameters": {}, "state": {"names": {"tuple": []}},
+}  # fmt: skip
 
 
 def forged(content, tensors):

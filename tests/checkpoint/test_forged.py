@@ -194,7 +194,7 @@ def test_a_kernel_in_use_is_resolved():
 def test_a_kernel_resolves_the_one_that_the_model_was_given():
     content, tensors = parts(trained(rb.Forgetron(rb.Normalized(rb.RBF()), budget=5)))
     inner = store_of(content)["kernels"]["tuple"][0]["parameters"]["kernel"]
-    inner["class"] = "Laplacian"
+    inner["class"] = "river_budget.Laplacian"
     refused(content, tensors, "expected the kernels")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
     additive = store_of(content)["kernels"]["tuple"][1]["parameters"]
@@ -391,8 +391,13 @@ def steps(content):
     return content["model"]["state"]["steps"]["state"]
 
 
-MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "_mean": 0.0}}
-PIPELINE = {"class": "Pipeline", "parameters": {}, "state": {"steps": {"state": {"a": UNIT_NORM}}}}
+MEAN = {
+    "class": "river.stats.Mean", "schema": 1, "parameters": {}, "state": {"n": 0.0, "_mean": 0.0},
+}  # fmt: skip
+PIPELINE = {
+    "class": "river.compose.Pipeline", "schema": 1,
+    "parameters": {}, "state": {"steps": {"state": {"a": UNIT_NORM}}},
+}  # fmt: skip
 OPTIMIZER = ("LogisticRegression", "parameters", "optimizer")
 FORGED_PARTS = [
     ("StandardScaler", ("StandardScaler", "state", "means"), 0.5, "not a dict"),
@@ -407,7 +412,7 @@ FORGED_PARTS = [
     ("Agg", ("TransformerUnion", "state", "transformers", "state", "Agg", "parameters", "how"), "mean", "name"),
     ("RandomSampler", ("RandomSampler", "state", "_rng"), 5, "array"),
     ("LogisticRegression", ("LogisticRegression", "state", "_weights", "state", "u"), "x", "real numbers"),
-    ("LogisticRegression", (*OPTIMIZER, "class"), "Zeros", "lr"),
+    ("LogisticRegression", (*OPTIMIZER, "class"), "river.optim.Zeros", "lr"),
 ]  # fmt: skip
 
 

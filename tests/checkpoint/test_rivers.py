@@ -111,7 +111,7 @@ REFUSED = {
     "StandardScaler.*window_size": preprocessing.StandardScaler(window_size=5) | forgetron(),
     "StatImputer: Quantile cannot be stored": preprocessing.StatImputer(("u", stats.Quantile()))
     | forgetron(),
-    "Pipeline: RobustScaler cannot be stored: only .* StandardScaler, ": preprocessing.RobustScaler()
+    r"Pipeline: RobustScaler cannot be stored, .* checkpoint.register\(RobustScaler\)": preprocessing.RobustScaler()
     | forgetron(),
     "BagOfWords: method_descriptor cannot be stored": feature_extraction.BagOfWords(
         on="t", tokenizer=str.split

@@ -1,0 +1,18 @@
+"""The classes of this package whose objects can be stored, except those whose import is slow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from river_budget import kernels
+from river_budget.catalog import ALGORITHMS
+from river_budget.checkpoint.registry import register
+
+KERNELS: list[Any] = [
+    kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
+    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
+]  # fmt: skip
+
+# Their names are public ones, so that no module that moves makes a file unreadable.
+for kind in [*(row.model for row in ALGORITHMS.values()), *KERNELS]:
+    register(kind, name=f"river_budget.{kind.__name__}")
