@@ -196,7 +196,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def _check_restored(self) -> None:
         require(len(self._models) <= self.max_arms, "there are too many arms")
         for arm, reward in self._rewards.items():
-            is_valid = isinstance(reward, stats.Mean) and reward.n == int(reward.n)
+            is_valid = isinstance(reward, stats.Mean) and reward.n == int(reward.n) >= 1
             require(is_valid and arm in self._models, f"the rewards of {arm!r} are wrong")
             self._counts[arm] = int(reward.n)
         self._n = self._counts.total()

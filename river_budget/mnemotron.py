@@ -30,6 +30,9 @@ from river_budget.kernels import (
 DEFAULT_PAIRS = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
 FEW_PAIRS = ((1.0, 0.1), (0.998, 0.1))
 
+# The largest error of a restored inverse Gram matrix. Rounding leaves less than a thousandth of it.
+LARGEST_ERROR = 1e-2
+
 DEFAULTS: dict[Kernel, Any] = {
     RationalQuadratic(): DEFAULT_PAIRS,
     AdditiveRationalQuadratic(): DEFAULT_PAIRS,
@@ -205,6 +208,11 @@ class Mnemotron(Machine):
         posteriors, n = self._f.posteriors, self._f.n
         residuals = posteriors.inverses.matrices_of(n) @ posteriors.grams() - np.eye(n)
         return {"inverses": float(np.abs(residuals).max(initial=0.0))}
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        error = self.numerical_errors()["inverses"]
+        require(error <= LARGEST_ERROR, "an inverse is not that of the kernel values")
 
     def _check(self) -> None:
         super()._check()

@@ -207,7 +207,7 @@ cdef class Calibrator:
 
     def restore(self, state):
         columns, n = state["columns"], len(state["columns"])
-        numbered = type(columns) is dict and list(columns.values()) == list(range(n))
+        numbered = type(columns) is dict and list(map(count, columns.values())) == list(range(n))
         require(numbered, "a label has a wrong column")
         maps, biases = floats(state["maps"], (N_MAPS, 5)), floats(state["biases"], (n, N_MAPS, 4))
         curvatures = maps[:, [2, 3, 3, 4]].reshape(-1, 2, 2)

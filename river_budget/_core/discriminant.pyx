@@ -36,6 +36,8 @@ cdef double UNSEEN = -50.0
 cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
 cdef double KEPT = 0.999
+# What is restored may exceed the bounds of exact arithmetic without forgetting by this factor.
+cdef double SLACK = 1e6
 
 
 def text_of(name):
@@ -408,6 +410,12 @@ cdef class Discriminant(Engine):
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
         require((counts >= 0).all(), "the number of examples of a label is negative")
         require_definite(K, "the inverse of the residuals is wrong")
+        # With |phi| = 1, P is at most its prior, W' P^-1 W <= N, and K <= N^-1 + PRIOR.
+        largest, squares = SLACK * PRIOR, np.square(W, dtype=np.float64).sum(axis=1)
+        require(np.abs(P).max() <= largest, "an inverse is too large")
+        require((squares <= largest * counts).all(), "a coefficient is too large")
+        possible = K.diagonal() * counts <= SLACK + largest * counts
+        require(possible.all(), "the inverse of the residuals is too large")
         self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
         P = padded(P, self.n_rows, self.width)

@@ -107,6 +107,7 @@ cdef class Repeats:
         is_known = type(last) is int and -1 <= last < self.counts.shape[0]
         require(is_known, "the last label is unknown")
         self.counts = floats(state["counts"], (<object> self.counts).shape)
+        require(self.counts.base.min() >= 0.0, "a count of runs is negative")
         self.last, self.length = last, length
 
 

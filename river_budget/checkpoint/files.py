@@ -28,7 +28,8 @@ VERSION = 1
 # What reading a forged file raises. Anything else, such as an interrupt, the exception of a signal's
 # handler or a lack of memory, tells nothing about the file, and passes.
 INVALID = (
-    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, SafetensorError,
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, NotImplementedError,
+    RecursionError, SafetensorError,
 )  # fmt: skip
 
 
