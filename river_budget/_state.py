@@ -85,6 +85,14 @@ def require_definite(matrices: Floats, otherwise: str) -> None:
             raise ValueError(f"{otherwise}: not positive semi-definite") from None
 
 
+def probe(n: int) -> Floats:
+    """Return a vector (n,) whose products with two different matrices differ, but for a rare chance.
+
+    It tells whether a product of matrices is right in less time than it takes to multiply them.
+    """
+    return np.random.default_rng(0).standard_normal(n)
+
+
 def dumped(held: Any) -> Any:
     """Return what an attribute holds as a plain value: a random state, an object's state, a dict."""
     if isinstance(held, random.Random):

@@ -12,7 +12,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Field, State, require
+from river_budget._state import Field, State, probe, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
@@ -211,7 +211,9 @@ class Mnemotron(Machine):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        error = self.numerical_errors()["inverses"]
+        posteriors, v = self._f.posteriors, probe(self._f.n)
+        products = posteriors.inverses.matrices_of(self._f.n) @ (posteriors.grams() @ v)[:, :, None]
+        error = np.abs(products[:, :, 0] - v).max(initial=0.0)
         require(error <= LARGEST_ERROR, "an inverse is not that of the kernel values")
 
     def _check(self) -> None:

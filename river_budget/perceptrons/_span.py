@@ -10,7 +10,7 @@ import numpy as np
 from river_budget._arrays import Floats, unpacked
 from river_budget._core.expansion import Expansion
 from river_budget._core.gram import forward_of
-from river_budget._state import ROUNDING, Array, require
+from river_budget._state import ROUNDING, Array, probe, require
 from river_budget.base import Perceptron
 
 # A vector is numerically in the span of others if its squared distance from the span is at most this
@@ -66,21 +66,22 @@ class SpanPerceptron(Perceptron):
         return self.n_support * (self.n_support + 1) // 2
 
     def numerical_errors(self) -> dict[str, float]:
-        return {"factor": self._factor_error(), **super().numerical_errors()}
+        factor = self._unpacked()
+        error = np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0)
+        return {"factor": float(error), **super().numerical_errors()}
 
-    def _factor_error(self) -> float:
-        """Return the largest error of the product of the factor and its transpose."""
-        factor = np.tril(unpacked(self._factor[np.newaxis, : self._n_packed], self.n_support)[0])
-        return float(np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0))
+    def _unpacked(self) -> Floats:
+        """Return the factor as a lower triangle (n_support, n_support)."""
+        return np.tril(unpacked(self._factor[np.newaxis, : self._n_packed], self.n_support)[0])
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        diagonal = self._factor[np.cumsum(np.arange(self.n_support) + 1) - 1]
-        require((diagonal > 0).all(), "the Gram factor is singular")
-        largest = ROUNDING * self._f.store.self_values().max(initial=0.0)
+        factor, gram, v = self._unpacked(), self._f.store.gram(), probe(self.n_support)
+        require((factor.diagonal() > 0).all(), "the Gram factor is singular")
         with np.errstate(over="ignore", invalid="ignore"):
-            is_theirs = self._factor_error() <= largest
-        require(is_theirs, "the Gram factor is not that of the vectors")
+            error = np.abs(factor @ (factor.T @ v) - gram @ v).max(initial=0.0)
+        largest = ROUNDING * gram.diagonal().max(initial=0.0)
+        require(error <= largest, "the Gram factor is not that of the vectors")
 
     def _on_rescaled(self) -> None:
         basis = basis_of(self._f.store.gram(), range(self._f.n), self._apart)
