@@ -13,6 +13,8 @@ KERNELS: list[Any] = [
     kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
 ]  # fmt: skip
 
+CLASSES: list[Any] = [*(row.model for row in ALGORITHMS.values()), *KERNELS]
+
 # Their names are public ones, so that no module that moves makes a file unreadable.
-for kind in [*(row.model for row in ALGORITHMS.values()), *KERNELS]:
+for kind in CLASSES:
     register(kind, name=f"river_budget.{kind.__name__}")

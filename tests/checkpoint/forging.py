@@ -53,6 +53,16 @@ def paths(node, prefix=()):
         yield from paths(child, (*prefix, key))
 
 
+def objects(node):
+    """Yield all objects of a JSON document."""
+    if isinstance(node, dict) and "class" in node:
+        yield node
+    for child in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        yield from objects(child)
+
+
 def change(node, path, value):
     """Set the node at a place of a JSON document."""
     for key in path[:-1]:

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from algorithms import ALGORITHMS
-from forging import forged, parts
+from forging import forged, objects, parts
 from pipelines import PIPELINES
 from river import base
 
@@ -150,16 +150,6 @@ def test_names_of_all_other_classes_are_public(make):
         package, _, name = node["class"].rpartition(".")
         assert getattr(__import__(package, fromlist=[name]), name, None) or package == "river.optim"
         assert node["schema"] == 1
-
-
-def objects(node):
-    """Yield all objects of a JSON document."""
-    if isinstance(node, dict) and "class" in node:
-        yield node
-    for child in (
-        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    ):
-        yield from objects(child)
 
 
 def test_a_class_cannot_take_the_name_of_another_one():
