@@ -19,7 +19,7 @@ from states import content
 from test_layers import LAYERS
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import checkpoint, synth
 from river_budget.catalog import ALGORITHMS
 from river_budget.theory import bounds
 
@@ -88,8 +88,9 @@ def test_every_example_gives_what_the_page_shows(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_algorithm_of_the_page_is_a_whole_classifier(monkeypatch):
+def test_the_algorithm_of_the_page_is_a_whole_classifier(tmp_path, monkeypatch):
     """As a class of a module, so that it can be pickled."""
+    monkeypatch.chdir(tmp_path)
     module = types.ModuleType("own_algorithm")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     assert snippets.failures(DOCS / "algorithms/your_own.md", vars(module)) == ""
@@ -100,8 +101,7 @@ def test_the_algorithm_of_the_page_is_a_whole_classifier(monkeypatch):
         model.learn_one(x, y)
     assert model.n_support == 10
     assert model.removed > 0
-    other = module.SmallestCoefficientPerceptron(budget=10)
-    other.restore(model.state())
+    other = checkpoint.loads(checkpoint.dumps(model))
     for x, y in examples[200:]:
         assert other.scores_one(x) == model.scores_one(x)
         model.learn_one(x, y)

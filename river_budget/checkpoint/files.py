@@ -46,7 +46,8 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     ----------
     model
         A classifier of this package, also in `Calibrated` or `Reject`, a policy, or a pipeline with
-        parts of River that have no functions or windows; the error about another one lists them.
+        parts of River that have no functions or windows. Objects of other classes can be stored after
+        `register`.
     path
         The file. A symbolic link stays, and its target is written.
     extra
@@ -66,7 +67,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 def load(path: str | Path) -> Any:
     """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
-    Raises CheckpointError if the file is damaged, changed, foreign, or of another version, and
+    Raises CheckpointError if the file is damaged, changed, foreign, or newer than this version, and
     OSError if it cannot be read.
     """
     return restore(path)[0]

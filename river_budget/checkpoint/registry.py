@@ -95,11 +95,8 @@ def register(
     ...             f.replace(f.oldest, y)
     ...             self.n_replaced += 1
 
-    >>> checkpoint.loads(checkpoint.dumps(Replacing(budget=5)))
-    Replacing (
-      ...
-      budget=5
-    )
+    >>> checkpoint.loads(checkpoint.dumps(Replacing(budget=5))).budget
+    5
 
     The first version had another name for the number:
 
