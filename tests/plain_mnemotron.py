@@ -1,7 +1,8 @@
 """Mnemotron as specified, with explicit matrices that are inverted in every round.
 
-Nothing is shared with the package but the kernels, which are called on two dicts. With two labels
-there is one column of means, for the positive one; with more, a column for each of them.
+Nothing is shared with the package but the kernels, which are called on two dicts, and the classifier
+that is given as the archive. With two labels there is one column of means, for the positive one; with
+more, a column for each of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from scipy.special import logsumexp, ndtr
 
 JITTER, LINK = 1e-3, 0.3
 SMALLEST_NOVELTY = 1e-7
+# The logit of a label that the archive has not learned, beside the least of the others.
+UNSEEN = -50.0
 
 
 def softmax(values):
@@ -50,12 +53,16 @@ class Repeats:
 
 
 class Plain:
-    """The algorithm with labels 0, 1, ..., of which the first two are known from the start."""
+    """The algorithm with labels 0, 1, ..., of which the first two are known from the start.
 
-    def __init__(self, kernels, memories, budget, novelty=0.01):
-        self.kernels, self.budget, self.novelty = kernels, budget, novelty
+    The archive is a new classifier, or None.
+    """
+
+    def __init__(self, kernels, memories, budget, novelty=0.01, archive=None):
+        self.kernels, self.budget, self.novelty, self.archive = kernels, budget, novelty, archive
         self.experts = [(z, *pair) for z in range(len(kernels)) for pair in memories]
-        n = len(self.experts) + 1  # the last one is that of repeated labels
+        # After these, there are that of repeated labels, and the archive.
+        n = len(self.experts) + 1 + (archive is not None)
         self.n_labels = 2
         self.vectors, self.owners, self.values = [], [], {}
         self.means = [np.zeros((0, 1)) for _ in self.experts]
@@ -112,8 +119,10 @@ class Plain:
         self.m = [
             self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)
         ]
-        repeats = self.repeats.probabilities(self.n_labels)
-        self.p = np.array([*map(self.probabilities, self.m), repeats])
+        others = [self.repeats.probabilities(self.n_labels)]
+        if self.archive is not None:
+            others.append(self.of_archive(x))
+        self.p = np.array([*map(self.probabilities, self.m), *others])
         self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
         mixed = [softmax(w @ self.logs) for w in self.mixers]
         self.mixtures = np.array([softmax(self.hedge) @ self.p, *mixed])
@@ -128,15 +137,24 @@ class Plain:
         p = np.maximum(p, 1e-12) if self.n_labels > 2 else p
         return p / p.sum()
 
-    def steps(self, y):
-        """Return what the label of the last forecast adds to all weights: hedge, mixers, top."""
+    def of_archive(self, x):
+        """Return the probability of each label by the archive, whose scores are twice its logits."""
+        logits = {y: score / 2 for y, score in self.archive.scores_one(x).items()}
+        unseen = min(logits.values(), default=0.0) + UNSEEN
+        return softmax(np.array([logits.get(y, unseen) for y in range(self.n_labels)]))
+
+    def steps(self, y, charge=0.0):
+        """Return what the label of the last forecast adds to all weights: hedge, mixers, top.
+
+        The charge is subtracted from the log probabilities of the mixers.
+        """
         balance = math.sqrt(sum(self.counts) / (self.n_labels * self.counts[y]))
         mixers = [
             rate * (self.logs[:, y] - self.logs @ o)
             for o, rate in zip(self.mixtures[1:], (0.002, 0.02), strict=True)
         ]
         hedge, top = (np.log(0.02 + 0.96 * p[:, y]) for p in (self.p, self.mixtures))
-        return [balance * hedge, *mixers, balance * top]
+        return [balance * hedge, *mixers, balance * (top - [0.0, charge, charge])]
 
     def update_mixture(self, steps):
         self.hedge = 0.995 * self.hedge + steps[0]
@@ -164,7 +182,9 @@ class Plain:
         self.turn = turn
         self.n_rehearsed += 1
         self.forecast(self.exemplars[label][-back])
-        return n_absent / self.n_labels, self.steps(label)
+        # Akaike: half the number of the weights that are fitted to one exemplar for each absent label.
+        charge = 0.0 if self.archive is None else len(self.hedge) / (2 * n_absent)
+        return n_absent / self.n_labels, self.steps(label, charge)
 
     def kept_labels(self):
         """Return the absent labels that have at most their share of the vectors."""
@@ -206,6 +226,8 @@ class Plain:
         self.comings[y].append(self.n_rounds)
         if len(self.comings[y]) in [4**i for i in range(2, 20)]:
             self.exemplars[y].append(x)
+        if self.archive is not None:
+            self.archive.learn_one(x, y)
         changes = []  # of each expert: c, q, r
         for e, (z, factor, noise) in enumerate(self.experts):
             self.means[e] = math.sqrt(factor) * self.means[e]
@@ -266,8 +288,8 @@ class Plain:
 
     @property
     def shares(self):
-        """The weights in the hedge without that of repeated labels."""
-        return softmax(self.hedge[:-1])
+        """The weights in the hedge without those of repeated labels and of the archive."""
+        return softmax(self.hedge[: len(self.experts)])
 
     @property
     def coefficients(self):

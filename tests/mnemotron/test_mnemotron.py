@@ -54,17 +54,19 @@ def in_tasks(n_labels, n_rounds=300):
 
 
 @pytest.mark.parametrize(
-    ("budget", "kernels", "examples", "rehearses"),
+    ("budget", "kernels", "examples", "archive", "rehearses"),
     [
-        (12, slice(4), drifting(2, 160), False),
-        (12, slice(4), drifting(5, 160), False),
-        (20, slice(1, 3), in_tasks(5, 300), True),
+        (12, slice(4), drifting(2, 160), None, False),
+        (12, slice(4), drifting(5, 160), None, False),
+        (20, slice(1, 3), in_tasks(5, 300), None, True),
+        (20, slice(1, 3), in_tasks(5, 300), 20, True),
     ],
-    ids=["2 labels", "5 labels", "tasks"],
+    ids=["2 labels", "5 labels", "tasks", "archive"],
 )
-def test_against_a_plain_implementation(budget, kernels, examples, rehearses):
-    model = rb.Mnemotron(budget, KERNELS[kernels], MEMORIES)
-    plain = Plain(KERNELS[kernels], MEMORIES, budget)
+def test_against_a_plain_implementation(budget, kernels, examples, archive, rehearses):
+    model = rb.Mnemotron(budget, KERNELS[kernels], MEMORIES, archive=archive)
+    discriminant = None if archive is None else rb.KernelLDA(archive)
+    plain = Plain(KERNELS[kernels], MEMORIES, budget, archive=discriminant)
     n_labels = len({y for _, y in examples})
     for t, (x, y) in enumerate(examples):
         # In one round of 9, none is predicted, or one whose label comes two rounds later.
