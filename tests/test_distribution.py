@@ -38,6 +38,13 @@ def run(*command, cwd):
     return done.stdout
 
 
+def test_no_file_of_the_repository_is_one_that_it_ignores():
+    listed = run(
+        "git", "ls-files", "--cached", "--ignored", "--exclude-per-directory=.gitignore", cwd=ROOT
+    )
+    assert listed == ""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """Return a directory with the wheel and the sdist."""
