@@ -5,7 +5,7 @@ import math
 import estimator_checks
 import numpy as np
 import pytest
-from river import ensemble, linear_model, metrics, naive_bayes, preprocessing
+from river import base, ensemble, linear_model, metrics, naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -93,6 +93,21 @@ def test_entropy_as_a_share_of_that_of_equal_probabilities():
     expected = -sum(value * math.log(value) for value in p.values()) / math.log(3)
     assert model.doubt_one({"a": 0.5}) == pytest.approx(expected)
     assert model.predict_one({"a": 100.0}) is None
+
+
+class Undecided(base.Classifier):
+    """It is sure that one label of three is wrong, and knows nothing of the others."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_proba_one(self, x):
+        return {"x": 0.5, "y": 0.5, "z": 0.0}
+
+
+def test_a_label_of_probability_0_counts_in_the_largest_entropy():
+    model = rb.Reject(Undecided(), doubt="entropy")
+    assert model.doubt_one({"a": 0.0}) == pytest.approx(math.log(2) / math.log(3))
 
 
 def test_the_area_under_the_curve_of_unknown_examples():

@@ -213,3 +213,23 @@ def test_a_width_that_does_not_suit_the_data_is_told_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learn(rb.RemoveOldestPerceptron(budget=10), STREAM)
+
+
+def warned_after(values):
+    """Return the number of the examples, of one label, after which a width is told to be wrong."""
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    with warnings.catch_warnings(record=True, action="always") as told:
+        for n, value in enumerate(values, start=1):
+            model.learn_one({"a": value}, True)
+            if told:
+                return n
+    return None
+
+
+def test_a_width_is_wrong_after_100_flat_rows_among_the_first_128_examples():
+    """The first example is the only support vector: kernel values are 1 at 0, and 0.37 at 1."""
+    assert warned_after([0.0] * 300) == 100
+    for last, expected in [(27, 127), (28, 128), (29, None)]:
+        values = [0.0] * 300
+        values[last - 1] = 1.0
+        assert warned_after(values) == expected

@@ -92,6 +92,31 @@ def test_a_failed_save_leaves_everything_as_it_was(path, keep, n_saved, failing)
     assert len(contents(path)) == min(n_saved + 1, keep)
 
 
+@pytest.mark.parametrize("keep", [1, 2])
+def test_a_file_is_on_the_disk_before_its_name_and_its_name_before_the_end(path, monkeypatch, keep):
+    """`os.fsync` forces each file to the disk before the first one is moved, and the directory last."""
+    calls = []
+
+    def note(name, call, place_of):
+        def noted(*arguments):
+            calls.append((name, place_of(arguments[0])))
+            return call(*arguments)
+
+        monkeypatch.setattr(os, name, noted)
+
+    writer = checkpointer(path, keep)
+    writer.save()
+    note("fsync", os.fsync, lambda handle: os.fstat(handle).st_ino)
+    note("replace", os.replace, lambda place: os.stat(place).st_ino)
+    writer.save()
+    names = [name for name, _ in calls]
+    forced = [file for name, file in calls if name == "fsync"]
+    files = [place.stat().st_ino for place in places(path, keep)]
+    assert names == ["fsync"] * keep + ["replace"] * keep + ["fsync"]
+    assert sorted(forced[:-1]) == sorted(files)
+    assert forced[-1] == path.parent.stat().st_ino
+
+
 def test_an_interrupt_at_any_moment_leaves_a_complete_file(path, monkeypatch):
     def interrupt(frame, event, argument):
         nonlocal n_left
