@@ -6,7 +6,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
-from river_budget._state import require
+from river_budget._arrays import unpacked
+from river_budget._state import floats, require
 
 from river_budget._core.expansion cimport Expansion
 
@@ -31,7 +32,9 @@ cdef struct Pair:                     # two terms to merge
 cdef class Neighbours:
     """The nearest other vector of each one, the oldest among ties, and projections onto that.
 
-    It is derived when it is needed, and follows as long as examples replace vectors.
+    The Gram matrix is computed when it is needed, and follows as long as examples replace vectors. The
+    last bits of a kernel value depend on the vectors that were there when it was computed, so it is
+    learned; the nearest vectors follow from it.
     """
 
     cdef readonly Expansion f
@@ -42,7 +45,26 @@ cdef class Neighbours:
         self.f, self.gram, self.nearest = f, np.zeros((0, 0)), np.zeros(0, np.int64)
 
     def __reduce__(self):
-        return type(self), (self.f,)
+        return type(self), (self.f,), self.state()
+
+    def __setstate__(self, state):
+        self.restore(state)
+
+    def state(self):
+        """Return the packed rows of the lower triangle of the Gram matrix, none until it is needed."""
+        return {"gram": self.gram.base[np.tril_indices(self.gram.shape[0])]}
+
+    def restore(self, state):
+        triangle, n = floats(state["gram"], [None]), self.f.store.n
+        require(len(triangle) in (0, n * (n + 1) // 2), "a Gram matrix has the wrong size")
+        if len(triangle):
+            self.set_gram(triangle)
+
+    cdef object set_gram(self, triangle):
+        """Set the Gram matrix of all vectors from packed rows of its lower triangle."""
+        n = self.f.store.n
+        # Together: an interrupt leaves none without the other.
+        self.gram, self.nearest = unpacked(triangle[np.newaxis], n)[0], np.full(n, -1)
 
     @property
     def nbytes(self):
@@ -53,7 +75,9 @@ cdef class Neighbours:
         n = self.f.store.n
         cdef double[::1] squares = np.empty(n)
         if self.gram.shape[0] != n:
-            self.gram, self.nearest = self.gram_as_it_came(), np.full(n, -1)
+            gram = self.f.store.gram()
+            np.fill_diagonal(gram, self.f.store.self_values())
+            self.set_gram(gram[np.tril_indices(n)])
         for i in range(n):
             if self.nearest[i] < 0:
                 self.nearest[i] = self.nearest_to(i)
@@ -61,15 +85,6 @@ cdef class Neighbours:
             squares[i] = self.gram[i, i] - nearest * self.gram[i, self.nearest[i]]
             squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
         return squares.base
-
-    cdef object gram_as_it_came(self):
-        """Return the Gram matrix of the rows that vectors had when they came, so that a copy has equal bits."""
-        store = self.f.store
-        gram, order = store.gram(), store.insertion_order
-        is_older = order[:, np.newaxis] < order
-        gram[is_older] = gram.T[is_older]
-        np.fill_diagonal(gram, store.self_values())
-        return gram
 
     def take_over(self, Py_ssize_t slot):
         weights = np.zeros(self.f.store.n)

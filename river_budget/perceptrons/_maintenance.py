@@ -14,7 +14,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
-from river_budget._state import Array, Count, Learned, require
+from river_budget._state import ROUNDING, Array, Count, Learned, require
 from river_budget.perceptrons._span import basis_of
 
 
@@ -54,6 +54,9 @@ class Maintenance(Learned):
     def error(self) -> float:
         return 0.0
 
+    def check(self) -> None:
+        """Raise ValueError if what was restored does not follow from the vectors and the kernel."""
+
 
 class Nearest(Neighbours, Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
@@ -62,6 +65,11 @@ class Nearest(Neighbours, Maintenance):
         kept = np.asarray(self.gram)
         gram = self.f.store.gram() if len(kept) else kept
         return float(np.abs(kept - gram).max(initial=0.0))
+
+    def check(self) -> None:
+        largest = np.abs(self.gram).max(initial=1.0)
+        is_right = self.error() <= ROUNDING * largest
+        require(is_right, "the kernel values of the nearest vectors are wrong")
 
 
 class Projection(Maintenance):

@@ -86,6 +86,10 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
     def numerical_errors(self) -> dict[str, float]:
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        self._maintenance.check()
+
     def _derive(self) -> None:
         # What is kept is recomputed when it is needed.
         self._maintenance = type(self._maintenance)(self._f)

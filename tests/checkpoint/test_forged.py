@@ -257,6 +257,14 @@ def test_kernel_values_of_a_validation_set_follow_from_its_examples(model):
     refused(content, {**tensors, values: tensors[values][1:].copy()}, "shape")
 
 
+def test_kernel_values_of_nearest_vectors_follow_from_the_vectors():
+    content, tensors = parts(trained(rb.BudgetPassiveAggressive(budget=4)))
+    values = content["model"]["state"]["maintenance"]["state"]["gram"]["tensor"]
+    assert len(tensors[values]) == 10
+    refused(content, {**tensors, values: tensors[values] + 1e-3}, "nearest vectors")
+    refused(content, {**tensors, values: tensors[values][1:].copy()}, "size")
+
+
 def validation_of(content):
     """Return what a checkpoint says of the examples of a validation set."""
     return content["model"]["state"]["validation"]["state"]

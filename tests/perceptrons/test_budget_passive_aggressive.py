@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import random
 
 import numpy as np
@@ -129,6 +131,28 @@ def test_the_nearest_vectors_are_those_found_anew():
         assert restored.coefficients.tolist() == kept.coefficients.tolist()
         assert restored.support_vectors == kept.support_vectors
     assert kept.n_mistakes > 200
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+        lambda model: checkpoint.loads(checkpoint.dumps(model)),
+    ],
+    ids=["deepcopy", "pickle", "checkpoint"],
+)
+def test_copies_go_on_bit_for_bit_where_names_come_and_go(copied):
+    """The last bits of a kernel value depend on the names that the vectors had when it was computed."""
+    kept, rng = rb.BudgetPassiveAggressive(rb.RBF(gamma=0.3), budget=2), np.random.default_rng(0)
+    for t, values in enumerate(rng.normal(size=(300, 3)).tolist()):
+        if t % 10 == 0:
+            other = copied(kept)
+        x = {name: value for name, value in zip("abc", values, strict=True) if rng.random() < 0.7}
+        y = bool(rng.random() < 0.5)
+        for model in (kept, other):
+            model.learn_one(x, y)
+        assert other.coefficients.tolist() == kept.coefficients.tolist()
 
 
 @each_maintenance
