@@ -56,9 +56,10 @@ class Mnemotron(Machine):
     mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with the share
     s of the examples weighs 1 / sqrt(C s).
 
-    A label is absent if it has not come for 50 rounds and for 5 times its mean gap. While more than
-    half of the labels are absent, exemplars of these, in turn, also update all three, weighted by
-    the share of absent labels: the last two of the 16th, 64th, 256th, ... example of each.
+    A label is absent if it has not come for 50 rounds and for 5 times its mean gap. While at least
+    half of the labels are absent, and more than one, exemplars of these, in turn, also update all
+    three, weighted by the share of absent labels: the last two of the 16th, 64th, 256th, ...
+    example of each.
 
     Scores, and f(x) with two labels, are twice the probability of a label minus 1.
 

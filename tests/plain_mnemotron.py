@@ -171,7 +171,7 @@ class Plain:
     def rehearse(self):
         """Return the share of the rehearsal in a round, and what it adds to all weights."""
         n_absent = sum(map(self.is_absent, range(self.n_labels)))
-        if 2 * n_absent <= self.n_labels:
+        if n_absent < 2 or 2 * n_absent < self.n_labels:
             return 0, [0, 0, 0, 0]
         # In turn: the older example of each label that is absent, and then the newer one.
         n, age = 2 * self.n_labels, {0: 2, 1: 1}

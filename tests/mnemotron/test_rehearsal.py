@@ -49,6 +49,26 @@ def test_tasks_are_remembered():
     assert sum(w for (_, factor, _), w in weights.items() if factor == 1) > 0.99
 
 
+def test_the_first_of_two_tasks_is_remembered():
+    """Exactly half of the labels are absent then."""
+    model = learned(tasks(n_tasks=2))
+    test = tasks(n_tasks=2, length=50, seed=2)
+    assert accuracy(model, test[:50]) > 0.85
+    assert accuracy(model, test[50:]) > 0.85
+
+
+def test_a_single_absent_label_is_not_rehearsed():
+    """It is half of two labels, as the alarms of a stream that has few of them."""
+    absent, others = (
+        [(x, y) for x, y in tasks(n_tasks=1) if y == label][:length]
+        for label, length in ((0, 70), (1, 90))
+    )
+    model = learned(absent)
+    for x, y in others:
+        model.learn_one(x, y)
+        assert model._f.own_state()["rehearsal"]["turn"] == 0
+
+
 def test_the_newest_two_exemplars_of_a_label_are_kept():
     examples, due = tasks(length=600), []
     for label in range(6):
