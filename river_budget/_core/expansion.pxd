@@ -19,6 +19,7 @@ cdef class Example:                   # one for each Expansion, overwritten by e
 
 cdef class Expansion(Engine):
     cdef readonly Example y           # of the last round
+    cdef readonly object limit        # of the number of vectors; None: there is none
     # A (n_labels, the capacity of the store at the last put, at least 8), without the common factor;
     # 0 from n on.
     cdef double[:, ::1] table

@@ -28,8 +28,8 @@ cdef class Example:
 
 cdef class Expansion(Engine):
 
-    def __cinit__(self, Store store):
-        self.store, self.y = store, Example()
+    def __cinit__(self, Store store, limit=None):
+        self.store, self.y, self.limit = store, Example(), limit
         self.scale, self.log = 1.0, []
         self.set_table(np.zeros((2, 0)))
 
@@ -257,6 +257,8 @@ cdef class Expansion(Engine):
         alpha = step * y.weight / self.scale
         if not fabs(alpha) <= LARGEST:
             raise ValueError("a coefficient is not finite or too large")
+        if slot == self.store.n and self.limit is not None and slot >= self.limit:
+            raise ValueError(f"the budget of {self.limit} is full: replace or remove a vector first")
         if self.is_open:
             column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
             old = <double *> PyBytes_AS_STRING(column)
@@ -302,7 +304,7 @@ cdef class Expansion(Engine):
 
     @property
     def arguments(self):
-        return self.store,
+        return self.store, self.limit
 
     def own_state(self):
         return {

@@ -43,7 +43,8 @@ class Perceptron(Machine):
     def _new_engine(self) -> Expansion:
         require(self.kernel is None or self.gamma is None, "give kernel or gamma, not both")
         given = RBF(self.gamma) if self.kernel is None else self.kernel
-        return Expansion(Store([given], self.dtype, [given.learns_scales]))
+        store = Store([given], self.dtype, [given.learns_scales])
+        return Expansion(store, getattr(self, "budget", None))
 
     @property
     def resolved_kernel(self) -> Kernel:

@@ -339,3 +339,23 @@ def test_an_update_keeps_its_example(asks):
     assert "has not ended" in model.refusal
     assert model.support_vectors == [{"a": 1.0}]
     assert model.n_rounds == 1
+
+
+class Adding(BudgetPerceptron):
+    """It only adds, and forgets to ask whether there is room."""
+
+    def _update(self, f, y):
+        f.add(y)
+
+
+def test_a_class_that_only_adds_cannot_exceed_its_budget():
+    model = Adding(rb.RBF(gamma=1.0), budget=2)
+    for each in (model, copy.deepcopy(model)):
+        each.learn_one({"a": 1.0}, "x")
+        each.learn_one({"b": 1.0}, "y")
+        before = content(each.state())
+        with pytest.raises(
+            ValueError, match=r"^the budget of 2 is full: replace or remove a vector first$"
+        ):
+            each.learn_one({"a": 1.0}, "y")
+        assert content(each.state()) == before
