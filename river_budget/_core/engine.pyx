@@ -173,10 +173,7 @@ cdef class Engine:
 
     cdef int require_free(self) except -1:
         """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
-        owner = self.store.owner
-        cdef bint is_foreign = owner and owner != PyThread_get_thread_ident()
-        if self.is_busy or self.store.is_busy or is_foreign:
-            raise RuntimeError("the model is in use: two threads need two models, or a lock")
+        self.store.require_free(self.is_busy or self.store.is_busy)
 
     cdef int require_closed(self) except -1:
         """Raise RuntimeError also if a round is open."""

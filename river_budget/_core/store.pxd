@@ -82,6 +82,7 @@ cdef class Store:
 
     cdef bint is_busy                 # a call is under way
     cdef unsigned long owner          # the only thread that may call; 0: any
+    cdef int64_t process              # that of the last call: the number of forks before it
     # Kernels.
     cdef readonly tuple kernels
     cdef list scaled                  # whether each reads scaled features
@@ -141,5 +142,8 @@ cdef class Store:
     # Begin a call, or raise RuntimeError if the store is in use. It ends by `is_busy = False`; `with self`
     # does both, and takes longer.
     cdef int begin(self) except -1 nogil
+    # Raise RuntimeError if a call is under way, here or in an engine, or only another thread may call. The
+    # call of a thread that was left behind by a fork is under way for ever, as it may have changed half.
+    cdef int require_free(self, bint is_busy) except -1 nogil
     cdef int check_slot(self, Py_ssize_t slot) except -1 nogil
     cdef int check_kernel(self, Py_ssize_t kernel) except -1

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 import contextlib
 import copy
+import os
 import sys
 
 import numpy as np
@@ -54,6 +55,26 @@ cdef Py_ssize_t N_OWN = sizeof(Own) // sizeof(double)
 
 # In the place of all names that have no feature row.
 cdef object UNSEEN = object()
+
+# The number of forks from the first process to this one, and the thread that made the last of them. It is
+# the only thread of its process at first, but later ones may get the identifiers of those before.
+cdef int64_t n_forks = 0
+cdef unsigned long forker = 0
+
+IN_USE = "the model is in use, by another thread or its own kernel: two threads need two models, or a lock"
+LEFT_IN_USE = (
+    "the model was in use when this process was forked, so its copy here may be half changed: load it from a "
+    "checkpoint, or copy it before the fork, while no other thread uses it"
+)
+
+
+def _count_fork():
+    global n_forks, forker
+    n_forks, forker = n_forks + 1, PyThread_get_thread_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 # Above this value of gamma times the largest squared norm, differences of squared norms lose
 # significant digits of kernel values: the error is about 1e-16 times that value.
@@ -111,10 +132,14 @@ cdef class Store:
     # Use.
 
     cdef int begin(self) except -1 nogil:
-        if self.is_busy or self.owner and self.owner != PyThread_get_thread_ident():
-            with gil:
-                raise RuntimeError("the model is in use: by another thread, or by its own kernel")
+        self.require_free(self.is_busy)
         self.is_busy = True
+
+    cdef int require_free(self, bint is_busy) except -1 nogil:
+        if is_busy or self.owner and is_foreign(self):
+            with gil:
+                raise RuntimeError(IN_USE if self.process == n_forks else LEFT_IN_USE)
+        self.process = n_forks
 
     def __enter__(self):
         self.begin()
@@ -416,6 +441,14 @@ cdef class Store:
             self.put(slot)
             self.inserted[slot] = order[slot]
         self.n_inserted = n_inserted
+
+
+# Use.
+
+cdef bint is_foreign(Store self) noexcept nogil:
+    """Return whether the owner is another thread than this one."""
+    thread = PyThread_get_thread_ident()
+    return self.owner != thread or self.process != n_forks and thread != forker
 
 
 # Kernels.
