@@ -69,6 +69,8 @@ class Learn(Learning):
         record: dict[str, Any] = {}
         self._model = new = self.maker()()
         if self.path and self.path.exists():
+            if not self.path.is_file():
+                raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
             self._model, record = _restored(self.path)
             if repr(self._model) != repr(new):
                 error = f"{self.path} holds another model than the options ask for"

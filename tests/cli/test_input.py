@@ -182,7 +182,7 @@ def test_a_blank_line_is_none(run, stdin, text):
 
 def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_path):
     for path, message in [
-        (tmp_path, "Is a directory"),
+        (tmp_path, "is not a regular file"),
         (tmp_path / "absent/model", "No such file"),
     ]:
         stdin(CSV)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -212,3 +214,17 @@ def test_a_list_of_texts_has_no_certificate(run, tmp_path):
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     code, _, err = run("certify", data, "--target", "y", "--budget", "100")
     assert (code, "feature 'tags' has the value ['c']" in err) == (2, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+@pytest.mark.parametrize("kind", ["pipe", "directory", "device"])
+def test_a_checkpoint_is_a_regular_file(run, stdin, tmp_path, kind):
+    path = pathlib.Path("/dev/full") if kind == "device" else tmp_path / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    stdin(CSV)
+    code, out, err = run("learn", "--target", "y", *STOPTRON, "--checkpoint", path)
+    assert (code, out) == (2, "")
+    assert err == f"river-budget: {path} is not a regular file: no checkpoint can be there\n"
