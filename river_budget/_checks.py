@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import numbers
@@ -68,6 +69,17 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
     if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
         allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
         raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+
+
+# Larger numbers of vectors are mistakes: a tenth of them already takes gigabytes.
+MOST_VECTORS = 10**8
+
+check_budget = functools.partial(check_count, most=MOST_VECTORS)
+
+
+def out_of_memory(name: str, value: int, n_bytes: int) -> MemoryError:
+    """Return an error that says how much memory a parameter takes."""
+    return MemoryError(f"{name}={value} takes about {n_bytes:,} bytes: give a smaller number")
 
 
 def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._checks import check_count, check_probability
+from river_budget._checks import check_count, check_probability, out_of_memory
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
@@ -97,7 +97,12 @@ class KernelLDA(OnlineClassifier):
         require(is_whole, f"seed must be a whole number, got {self.seed!r}")
         store = Store([given], self.dtype, [given.learns_scales])
         scales: Any = {}, 1.0, given.gamma or 0.0
-        return Discriminant(store, self.n_features, self.forgetting, int(self.seed), scales)
+        n, seed = self.n_features, int(self.seed)
+        try:
+            return Discriminant(store, n, self.forgetting, seed, scales)
+        except MemoryError:
+            n_bytes = n * n * np.dtype(self.dtype).itemsize // 2
+            raise out_of_memory("n_features", n, n_bytes) from None
 
     @property
     def resolved_kernel(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_not_negative
+from river_budget._checks import check_budget, check_not_negative, out_of_memory
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
 from river_budget._state import Field, State, probe, require
@@ -121,7 +121,7 @@ class Mnemotron(Machine):
     # Its engine, with columns as labels, has its labels when it is restored: that of the model comes first.
     _archive = Field[KernelLDA | None]()
 
-    budget: int = parameter(default=100, check=check_count)
+    budget: int = parameter(default=100, check=check_budget)
     kernels: Sequence[Kernel] | None = None
     forgetting: Sequence[Any] | None = None
     novelty: float = parameter(default=0.01, check=check_not_negative)
@@ -145,7 +145,12 @@ class Mnemotron(Machine):
         store = Store(self._given, self.dtype, self._is_scaled)
         self._archive = None if archive is None else KernelLDA(archive, dtype=self.dtype)
         engine = None if self._archive is None else self._archive._f  # noqa: SLF001
-        return Experts(store, store.empty_like(), pairs, self.budget, self.novelty, repeats, engine)
+        exemplars, n = store.empty_like(), self.budget
+        try:
+            return Experts(store, exemplars, pairs, n, self.novelty, repeats, engine)
+        except MemoryError:
+            n_matrices = sum(map(len, pairs)) + store.n_kernels
+            raise out_of_memory("budget", n, 4 * n_matrices * n * (n + 28)) from None
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 
 import estimator_checks
 import numpy as np
@@ -335,3 +336,16 @@ def test_directions_without_data_keep_a_bounded_variance(forgetting):
     variances = np.linalg.eigvalsh(statistics(model)[0])
     assert variances.min() > 0
     assert variances.max() < 500
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_random_features_that_take_more_memory_than_there_is(monkeypatch, dtype):
+    def lacking(*_):
+        raise MemoryError
+
+    taken = rb.KernelLDA(n_features=1000, dtype=dtype).memory_bytes
+    monkeypatch.setattr("river_budget.kernel_lda.Discriminant", lacking)
+    with pytest.raises(MemoryError, match="n_features=1000 takes about") as caught:
+        rb.KernelLDA(n_features=1000, dtype=dtype)
+    n_bytes = int(re.search(r"about ([\d,]+) bytes", str(caught.value))[1].replace(",", ""))
+    assert n_bytes == pytest.approx(taken, rel=0.05)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
-from river_budget._checks import check_count, parameter
+from river_budget._checks import check_budget, parameter
 from river_budget._core.choices import uniform
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
@@ -114,7 +114,7 @@ class Perceptron(Machine):
 class BudgetPerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors."""
 
-    budget: int = parameter(default=100, check=check_count)
+    budget: int = parameter(default=100, check=check_budget)
 
 
 class RandomPerceptron(BudgetPerceptron):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from river_budget._checks import MOST_VECTORS
 from river_budget.catalog import ALGORITHMS, Algorithm
 
 # What a bad row does: stop or skip.
@@ -37,7 +38,7 @@ Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
 OnErrorOption = Annotated[OnError, typer.Option(help="Stop at a bad line, or answer its error.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 Target = Annotated[str | None, typer.Option(help="Name of the label in csv and JSON lines.")]
-Budget = Annotated[int, typer.Option(min=1, max=10**8, help="Number of support vectors.")]
+Budget = Annotated[int, typer.Option(min=1, max=MOST_VECTORS, help="Number of support vectors.")]
 Gamma = Annotated[float | None, typer.Option(help="Width of the RBF kernel if none is learned.")]
 Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[str | None, typer.Option(help="Names of algorithms, such as a,b; all if none.")]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._checks import check_budget, check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
 from river_budget._state import require
 from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
@@ -48,7 +48,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
     eta: float | None = parameter(default=None, check=check_not_negative)
     norm_bound: float | None = parameter(default=None, check=check_positive)
-    budget: int | None = parameter(default=None, check=check_count)
+    budget: int | None = parameter(default=None, check=check_budget)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_budget, check_positive
 from river_budget.base import Example, Expansion, parameter, with_example
 from river_budget.perceptrons._templates import BallPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -26,7 +26,7 @@ class SimplifiedForgetron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
     """
 
-    budget: int = parameter(default=500, check=check_count)
+    budget: int = parameter(default=500, check=check_budget)
     learning_rate: float = parameter(default=1 / 32, check=check_positive)
 
     def __post_init__(self) -> None:

@@ -385,8 +385,8 @@ def test_huge_and_tiny_values(kernel):
 
 @each_budgeted_class
 def test_budgets_out_of_range(make):
-    for budget in [0, -1, 2.5, "ten", True]:
-        message = f"budget must be a whole number of at least 1, got {budget!r}"
+    for budget in [0, -1, 2.5, "ten", True, 10**8 + 1, 10**10]:
+        message = f"budget must be a whole number from 1 to 100,000,000, got {budget!r}"
         refuses(message, type(make(None)), budget=budget)
 
 

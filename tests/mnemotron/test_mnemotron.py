@@ -175,6 +175,13 @@ def test_memory_is_as_documented():
     assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 100 * 128, rel=0.05)
 
 
+def test_a_budget_that_takes_more_memory_than_there_is():
+    for kernels, n_matrices in [(None, 16), ((rb.RBF(gamma=1.0),), 5)]:
+        n_bytes = 4 * n_matrices * 10**8 * (10**8 + 28)
+        with pytest.raises(MemoryError, match=f"^budget=100000000 takes about {n_bytes:,} bytes"):
+            rb.Mnemotron(budget=10**8, kernels=kernels)
+
+
 def test_probabilities_are_those_of_the_mixture():
     model = rb.Mnemotron(budget=20)
     for x, y in synth.TwoGaussians(300, seed=1):
