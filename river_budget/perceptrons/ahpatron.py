@@ -93,7 +93,9 @@ class Ahpatron(NormedPerceptron):
         Return the margin of the example after that.
         """
         gram, before, oldest_first = f.store.gram(), f.matrix, f.store.by_age
-        sizes = np.linalg.norm(before[oldest_first] / abs(before).max(), axis=1)
+        shares = before[oldest_first] / abs(before).max()
+        # With an axis, `np.linalg.norm` makes a TypeError of an interrupt.
+        sizes = np.sqrt((shares * shares).sum(axis=1))
         # Sizes that differ less may differ by rounding only.
         ranks = np.round(sizes / sizes.max(), 9)
         largest = oldest_first[np.argsort(-ranks, kind="stable")]

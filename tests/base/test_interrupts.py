@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
+import itertools
 import pathlib
 import random
 import signal
@@ -14,10 +16,13 @@ import pandas as pd
 import pytest
 from algorithms import ALGORITHMS, BUDGET, PATHS, UNBOUNDED
 from come_and_go import stream as come_and_go
+from moments import InterruptError, interrupted
+from river import preprocessing
 from states import content
 
 import river_budget as rb
 from river_budget import checkpoint
+from river_budget.base import classifier_of
 
 MODELS = {**ALGORITHMS, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=20, kernel=kernel)}
 
@@ -31,10 +36,6 @@ pytestmark = [
         threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread"
     ),
 ]  # fmt: skip
-
-
-class InterruptError(Exception):
-    """What the handler raises."""
 
 
 class Storm:
@@ -55,16 +56,14 @@ class Storm:
         raise InterruptError
 
     def call(self, act):
-        """Call a function until it returns or is interrupted. NumPy wraps what it raises into other errors."""
+        """Call a function until it returns or is interrupted."""
         try:
             signal.setitimer(signal.ITIMER_REAL, self.rng.uniform(0.1, 1.0) * self.seconds)
             try:
                 act()
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-        except Exception as error:
-            while not isinstance(error, InterruptError):
-                error = error.__cause__ or error.__context__
+        except InterruptError:
             self.n_interrupts += 1
 
 
@@ -146,6 +145,62 @@ def test_signals_while_features_come_and_go(name):
             assert content(loaded.state()) == content(model.state())
             model = loaded if seed % 10 else MODELS[name](None)
     assert storm.n_interrupts == 2 * N_INTERRUPTS
+
+
+def learned(model):
+    X, y = rows(31, seed=0)
+    learn_each(model, X, y)
+    return model
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_update_passes_on_what_the_handler_raises(name):
+    model, x = learned(MODELS[name](rb.RBF(gamma=0.3))), {"u": 0.5, "v": -0.5, "w": 1.0, "x": 0.0}
+    for seed in itertools.count():
+        if getattr(model, "n_support", BUDGET) >= BUDGET:
+            break
+        learn_each(model, *rows(1, seed))
+    wrong = min(model.scores_one(x).items(), key=lambda pair: pair[1])[0]
+    n_before, n_after = model.n_rounds, set()
+    for interrupted_model in interrupted(
+        lambda: copy.deepcopy(model), lambda model: model.learn_one(x, wrong)
+    ):
+        n_after.add(interrupted_model.n_rounds)
+        checkpoint.loads(checkpoint.dumps(interrupted_model))
+    assert n_after <= {n_before, n_before + 1}
+
+
+WRAPPERS = {
+    "Calibrated": rb.Calibrated,
+    "Reject": functools.partial(rb.Reject, doubt="entropy"),
+    "Query": functools.partial(rb.active.Query, seed=1),
+    "Calibrated in Reject": lambda model: rb.Reject(rb.Calibrated(model), doubt="entropy"),
+}
+
+
+@pytest.mark.parametrize("is_scaled", [False, True])
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize("name", ["Forgetron", "Mnemotron", "KernelLDA"])
+def test_wrappers_and_what_they_wrap_learn_the_same_examples(name, wrap, is_scaled):
+    inner = MODELS[name](rb.RBF(gamma=0.3))
+    model = learned(wrap(preprocessing.StandardScaler() | inner if is_scaled else inner))
+
+    def learn(model):
+        model.learn_one({"u": 0.5, "v": -0.5}, "a")
+
+    def learned_by(model):
+        parts = [model]
+        while hasattr(parts[-1], "model"):
+            parts.append(classifier_of(parts[-1].model))
+        return [content(part.state()) for part in parts]
+
+    whole = copy.deepcopy(model)
+    learn(whole)
+    before, after = learned_by(model), learned_by(whole)
+    found = [learned_by(part) for part in interrupted(lambda: copy.deepcopy(model), learn)]
+    assert before in found
+    assert after in found
+    assert all(part in (before, after) for part in found)
 
 
 LOOPS = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp

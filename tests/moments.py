@@ -1,0 +1,51 @@
+"""Interrupts at each moment at which Python hears a signal, one after the other."""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import sys
+
+
+class InterruptError(Exception):
+    """What the handler of the signal raises."""
+
+
+def hears(frame, place):
+    """Return whether the instruction at a place hears signals, as a call and a jump back do."""
+    name = dis.opname[frame.f_code.co_code[place]]
+    return name.startswith("CALL") or "JUMP_BACKWARD" in name
+
+
+def is_interrupted(act, moment):
+    """Call a function, interrupt it at the moment with a number, and return whether it has lasted so long."""
+    n, places = itertools.count(), {}
+
+    def trace(frame, event, arg):
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            before, places[frame] = places.get(frame), frame.f_lasti
+            # The begin of a function hears them, too.
+            if (before is None or hears(frame, before)) and next(n) == moment:
+                raise InterruptError
+        return trace
+
+    tracing = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    except InterruptError:
+        return True
+    finally:
+        sys.settrace(tracing)
+    return False
+
+
+def interrupted(make, act):
+    """Yield what a function makes, each time interrupted at a later moment of what is done with it."""
+    for moment in itertools.count():
+        made = make()
+        if not is_interrupted(lambda made=made: act(made), moment):
+            assert moment > 0
+            return
+        yield made
