@@ -15,7 +15,13 @@ from river import bandit, base, stats
 
 from river_budget._checks import Parametrized, check_count, check_positive, check_real
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
-from river_budget.base import classifier_of, documented, memory_of, parameter
+from river_budget.base import (
+    classifier_of,
+    documented,
+    memory_of,
+    parameter,
+    rounds_of,
+)
 from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
@@ -147,10 +153,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
-        self._pending[ticket.id] = ticket.arm, copy.deepcopy(context)
-        self._next_id = ticket.id + 1
-        if len(self._pending) > self.max_pending:
-            del self._pending[next(iter(self._pending))]
+        waiting, oldest = (ticket.arm, copy.deepcopy(context)), next(iter(self._pending), None)
+        # No interrupt comes after the call.
+        if len(self._pending) >= self.max_pending:
+            del self._pending[oldest]
+        self._pending[ticket.id], self._next_id = waiting, ticket.id + 1
         return ticket
 
     def waits_for(self, ticket_id: int) -> Any:
@@ -164,8 +171,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         arm, context = self._pending.get(ticket_id, (None, None))
         if context is None:
             return False
-        self.update(arm, context, reward)
-        del self._pending[ticket_id]
+        self._learn(arm, context, reward, ticket_id)
         return True
 
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
@@ -173,6 +179,10 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
         Raises ValueError, and changes nothing, if the reward, the context or the arm is refused.
         """
+        self._learn(arm_id, context, reward, None)
+
+    def _learn(self, arm_id: Any, context: Features, reward: Any, ticket_id: int | None) -> None:
+        """Learn a reward, count it, and end its ticket: all of this or nothing, also at an interrupt."""
         (arm_id,) = _arms([arm_id])
         is_reward = isinstance(reward, numbers.Real | np.bool_) and reward in (0, 1)
         require(is_reward, f"the reward must be 1 or 0, for success or failure, got {reward!r}")
@@ -182,9 +192,18 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
             is_allowed = len(self._models) < self.max_arms
             require(is_allowed, f"the arm {arm_id!r} is one too many, {limit}")
             model = self.new_model()
-        model.learn_one(context, bool(reward))
-        self._models[arm_id] = model
-        super().update(arm_id, context, float(reward))
+        mean = copy.copy(self._rewards.get(arm_id)) or stats.Mean()
+        mean.update(float(reward))
+        n, n_rounds, is_learned = self._counts.get(arm_id, 0) + 1, rounds_of(model), False
+        try:
+            model.learn_one(context, bool(reward))
+            is_learned = True
+        finally:
+            # An interrupt may come after the model has learned. None comes before the last call.
+            if is_learned or rounds_of(model) != n_rounds:
+                self._models[arm_id], self._rewards[arm_id], self._counts[arm_id] = model, mean, n
+                self._n += 1
+                self._pending.pop(ticket_id, None)
 
     def forget(self, arm_id: Any) -> None:
         """Forget an arm and its tickets."""

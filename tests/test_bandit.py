@@ -9,11 +9,13 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
+from moments import interrupted
 from refusals import refuses
 from river import bandit, linear_model, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint, synth
+from river_budget.base import rounds_of
 
 ARMS = ["a", "b"]
 
@@ -247,3 +249,51 @@ def test_a_ticket_is_not_its_id():
     with pytest.raises(ValueError, match="the id of a ticket"):
         policy.reward(ticket, 1)
     assert policy.reward(ticket.id, 1)
+
+
+MIXTURE = rb.Mnemotron(budget=3, kernels=(rb.RBF(gamma=1.0),))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "arm"),
+    [(MODELS[1], "a"), (MODELS[1], "new"), (MODELS[2], "b"), (MIXTURE, "b")],
+    ids=["perceptron", "perceptron of a new arm", "pipeline", "mixture"],
+)
+def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(model, arm):
+    policy = rb.bandit.ArmClassifiers(model, seed=1)
+    for i in range(12):
+        policy.reward(policy.decide(ARMS, {"u": i / 7}).id, i % 3 == 0)
+    ticket, _ = (policy.decide([chosen], {"u": 0.3}) for chosen in (arm, "b"))
+    assert policy.arms == ARMS
+
+    def copied():
+        new, fresh = copy.deepcopy(policy), policy.new_model()
+        new.new_model = lambda: fresh  # To make one has hundreds of moments.
+        return new
+
+    counts = set()
+    for interrupted_policy in interrupted(copied, lambda policy: policy.reward(ticket.id, 1)):
+        n = interrupted_policy._n
+        counts.add(n)
+        assert (interrupted_policy.waits_for(ticket.id) is None) == (n == 13)
+        assert interrupted_policy.reward(ticket.id, 1) == (n == 12)
+        models = interrupted_policy._models
+        assert {arm: rounds_of(models[arm]) for arm in models} == interrupted_policy._counts
+        assert interrupted_policy._counts.total() == 13
+        checkpoint.loads(checkpoint.dumps(interrupted_policy))
+    assert counts == {12, 13}
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_a_ticket_or_none():
+    policy = rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), max_pending=2, seed=1)
+    oldest, newest = (policy.decide(ARMS, {"u": 0.1}).id for _ in range(2))
+    waiting = []
+    for interrupted_policy in interrupted(
+        lambda: copy.deepcopy(policy), lambda policy: policy.decide(ARMS, {"u": 0.2})
+    ):
+        waiting.append(list(interrupted_policy._pending))
+        checkpoint.loads(checkpoint.dumps(interrupted_policy))
+    assert all(ids in ([oldest, newest], [newest, newest + 1]) for ids in waiting)
+    assert [oldest, newest] in waiting

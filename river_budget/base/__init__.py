@@ -18,6 +18,7 @@ from .machine import (
     classifier_of,
     innermost_of,
     memory_of,
+    rounds_of,
 )
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
@@ -25,5 +26,6 @@ __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example",
     "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number",
     "OnlineClassifier", "Perceptron", "RandomPerceptron", "classifier_of", "documented",
-    "innermost_of", "memory_of", "parameter", "with_example",
+    "innermost_of", "memory_of", "parameter", "rounds_of",
+    "with_example",
 ]  # fmt: skip

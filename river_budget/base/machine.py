@@ -39,6 +39,11 @@ def innermost_of(model: Any) -> Any:
     return innermost_of(classifier.model) if hasattr(classifier, "model") else classifier
 
 
+def rounds_of(model: Any) -> int | None:
+    """Return how many examples the classifier inside has learned, or None if it does not tell."""
+    return getattr(innermost_of(model), "n_rounds", None)
+
+
 def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)

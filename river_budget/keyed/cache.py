@@ -59,8 +59,15 @@ class ModelCache:
         reason = self.refused.get(event.key)
         if reason is not None:
             raise ValueError(f"cannot store the model of {event.key!r}: {reason}")
-        prediction = self.learner.advance(self._model(event.key), event)
-        self._changed.add(event.key)
+        model = self._model(event.key)
+        try:
+            prediction = self.learner.advance(model, event)
+            self._changed.add(event.key)
+        except ValueError:  # Nothing has changed.
+            raise
+        except BaseException:
+            self._changed.add(event.key)
+            raise
         return prediction
 
     def flush(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
-from river_budget.base import classifier_of
+from river_budget.base import classifier_of, rounds_of
 from river_budget.checkpoint import CheckpointError
 from river_budget.keyed.answers import check_label, check_stored, predict, stored
 
@@ -212,9 +212,6 @@ class KeyedLearner:
             raise ValueError(f"event {seq} of {event.key!r} is new and has no features")
         answer = _decide if hasattr(keyed.model, "decide") else self._predict
         margin, y_pred = answer(keyed, event)
-        if seq > last:
-            keyed.last_seq = seq
-            keyed.n_seen += 1
         return Prediction(event.key, seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
     def _predict(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
@@ -230,14 +227,27 @@ class KeyedLearner:
         if y is not None and (is_new or waiting):
             # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
             check_label(keyed.model, y)
-            keyed.model.learn_one(x, y)
-            keyed.pending.pop(seq, None)
-            keyed.n_labelled += 1
-            keyed.n_right += y_pred_then == y
+            is_right, n_rounds, is_learned = bool(y_pred_then == y), rounds_of(keyed.model), False
+            try:
+                keyed.model.learn_one(x, y)
+                is_learned = True
+            finally:
+                # An interrupt may come after the model has learned. None comes before the last call.
+                if is_learned or rounds_of(keyed.model) != n_rounds:
+                    keyed.n_labelled += 1
+                    keyed.n_right += is_right
+                    if is_new:
+                        keyed.n_seen += 1
+                        keyed.last_seq = seq
+                    keyed.pending.pop(seq, None)
         elif is_new:
+            oldest = next(iter(keyed.pending), None)
+            # No interrupt comes after the call.
+            if len(keyed.pending) >= self.max_pending:
+                del keyed.pending[oldest]
             keyed.pending[seq] = (x, y_pred)
-            if len(keyed.pending) > self.max_pending:
-                del keyed.pending[next(iter(keyed.pending))]
+            keyed.n_seen += 1
+            keyed.last_seq = seq
         return margin, y_pred
 
     def _advice(self, model: Any, state: bytes) -> str:
@@ -255,14 +265,30 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
     """Return the arm, new or waiting for its reward, which a policy learns if the event has it."""
     policy, (key, seq, x, y, arms) = keyed.model, event
     if seq <= keyed.last_seq:
-        arm = policy.waits_for(seq)
-        if y is not None and policy.reward(seq, y):
-            keyed.n_labelled += 1
-            keyed.n_right += bool(y)
+        arm, is_rewarded = policy.waits_for(seq), False
+        if y is None or arm is None:
+            return None, arm
+        try:
+            policy.reward(seq, y)
+            is_rewarded = True
+        finally:
+            # An interrupt may come after the policy has learned. None comes in between.
+            if is_rewarded or policy.waits_for(seq) is None:
+                keyed.n_labelled += 1
+                keyed.n_right += 1 if y else 0
         return None, arm
     require(y is None, f"event {seq} of {key!r} has a reward before its decision")
     is_listed = isinstance(arms, list | tuple)  # A set has another order in another process.
     require(is_listed, f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
     check_stored("the arms", arms)
     check_stored("the features", x)
-    return None, policy.decide(arms, x, seq).arm
+    is_decided = False
+    try:
+        arm = policy.decide(arms, x, seq).arm
+        is_decided = True
+    finally:
+        # An interrupt may come after the policy has decided. None comes in between.
+        if is_decided or policy.waits_for(seq) is not None:
+            keyed.n_seen += 1
+            keyed.last_seq = seq
+    return None, arm

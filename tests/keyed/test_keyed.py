@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import strategies as st
+from moments import interrupted
 from pipelines import PIPELINES, rows
 from refusals import refuses
 from river import linear_model, multiclass, preprocessing
@@ -845,3 +846,29 @@ def test_an_event_is_late_if_another_was_learned_since_it_was_predicted(wrap):
     assert knows_the_last_label()
     learner.advance(held, keyed.Event("a", 2, y="x"))
     assert not knows_the_last_label()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["with a label", "without a label", "late label"])
+def test_an_interrupted_event_comes_again(kind):
+    """It is learned once, also if the model is stored in between."""
+    learner = keyed.KeyedLearner(FACTORIES["Tightest"], max_pending=2)
+    unlabelled = [event._replace(y=None) for event in events_of("a", 11)[8:10]]
+    states, _ = fold(learner, [*events_of("a", 8), *unlabelled])
+    new = events_of("a", 11)[10]
+    event = {
+        "with a label": new, "without a label": new._replace(y=None),
+        "late label": Event("a", 8, y=True),
+    }[kind]  # fmt: skip
+    expected, _ = fold(learner, [event], dict(states))
+
+    def cache():
+        stored = dict(states)
+        live = keyed.ModelCache(learner, stored.get, stored.__setitem__)
+        live.advance(Event("a", -1, new.x))  # A query loads the model.
+        return stored, live
+
+    for stored, live in interrupted(cache, lambda made: made[1].advance(event)):
+        live.flush()
+        again, _ = fold(learner, [event], stored)
+        assert contents(again) == contents(expected)

@@ -12,6 +12,7 @@ import sys
 import hypothesis
 import pytest
 from hypothesis import strategies as st
+from moments import interrupted
 from refusals import refuses
 from test_keyed import content, contents, fold, interleaved
 
@@ -254,3 +255,25 @@ def test_a_context_with_a_name_that_cannot_be_stored_is_refused():
     with pytest.raises(ValueError, match="cannot be stored"):
         learner.advance(live, Event("ann", 0, {b"price": 1.5}, arms=["a", "b"]))
     assert learner.serialize(live) == learner.serialize(learner.deserialize(None))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", ["decision", "reward"])
+def test_an_interrupted_event_of_a_policy_comes_again(event):
+    made = learner()
+    states, _ = fold(made, [event for event in events()[:20] if event.key == "a"])
+    n = made.deserialize(states["a"]).last_seq + 1
+    decision, reward = Event("a", n, X, arms=[0, 1]), Event("a", n, y=1)
+    if event == "reward":
+        states, _ = fold(made, [decision], states)
+    event = reward if event == "reward" else decision
+    expected = made.deserialize(fold(made, [event], dict(states))[0]["a"])
+    for live in interrupted(
+        lambda: made.deserialize(states["a"]), lambda live: made.advance(live, event)
+    ):
+        made.advance(live, event)
+        for name in ("last_seq", "n_seen", "n_labelled", "n_right"):
+            assert getattr(live, name) == getattr(expected, name)
+        assert live.model._counts == expected.model._counts
+        assert list(live.model._pending) == list(expected.model._pending)
+        made.serialize(live)
