@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 import numbers
+import random
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, dataclass_transform
@@ -16,6 +17,29 @@ Check = Callable[[str, Any], None]
 
 # A smaller weight is 0: its products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
+
+# Integers in names, labels and seeds are at most this: a larger one cannot be computed with floats.
+LARGEST_INTEGER = 2**1000
+
+# Tuples and sets in names and labels are nested at most so deep.
+DEEPEST = 100
+
+
+def shown(value: Any) -> str:
+    """Return the text of a value for a message, or its type if Python makes none, as of a huge integer."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}, too large to show>"
+
+
+def is_bounded(value: Any, depth: int = DEEPEST) -> bool:
+    """Return whether a name or a label has no huge numbers, and is not nested too deep."""
+    if isinstance(value, tuple | frozenset):
+        return depth > 0 and all(is_bounded(part, depth - 1) for part in value)
+    if isinstance(value, numbers.Rational):
+        return max(abs(int(value.numerator)), int(value.denominator)) <= LARGEST_INTEGER
+    return True
 
 
 def warn(message: str) -> None:
@@ -31,7 +55,7 @@ def checks(expected: str, is_valid: Callable[[Any], bool]) -> Check:
 
     def check(name: str, value: Any) -> None:
         if not is_valid(value):
-            raise ValueError(f"{name} must be {expected}, got {value!r}")
+            raise ValueError(f"{name} must be {expected}, got {shown(value)}")
 
     return check
 
@@ -44,7 +68,20 @@ def one_of(*choices: Any) -> Check:
 
 def number(expected: str, is_valid: Callable[[Any], bool]) -> Check:
     """Return the check of a parameter that is a valid number."""
-    return checks(expected, lambda value: _is_real(value) and is_valid(value))
+    return checks(expected, lambda value: _is_double(value) and is_valid(value))
+
+
+def check_seed(name: str, seed: Any) -> None:
+    """Raise ValueError unless a seed is a whole number that a checkpoint can store."""
+    is_seed = isinstance(seed, numbers.Integral) and abs(int(seed)) <= LARGEST_INTEGER
+    if not is_seed:
+        expected = "a whole number between -2**1000 and 2**1000"
+        raise ValueError(f"{name} must be {expected}, got {shown(seed)}")
+
+
+def random_of(seed: int | None) -> random.Random:
+    """Return a source of random numbers; a seed may be a whole number of NumPy, too."""
+    return random.Random(None if seed is None else int(seed))
 
 
 check_real = number("a finite number", math.isfinite)
@@ -68,7 +105,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
     is_whole = _is_real(value) and isinstance(value, numbers.Integral)
     if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
         allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
-        raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number {allowed}, got {shown(value)}")
 
 
 # Larger numbers of vectors are mistakes: a tenth of them already takes gigabytes.
@@ -86,11 +123,22 @@ def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
     """Raise ValueError unless there are indices, and each is that of one of n things."""
     if not indices or any(i not in range(n) for i in indices):
         expected = f"numbers of {what}s from 0 to {n - 1}" if indices else f"at least one {what}"
-        raise ValueError(f"{name} must have {expected}, got {list(indices)}")
+        raise ValueError(f"{name} must have {expected}, got {shown(list(indices))}")
 
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_double(value: Any) -> bool:
+    """Return whether a value is a real number that a double can hold."""
+    if not _is_real(value):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def parameter(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._checks import warn
+from river_budget._checks import DEEPEST, is_bounded, shown, warn
 from river_budget.kernels import LARGEST, Category, Features
 
 # The length of the longest text in a message.
@@ -28,6 +28,32 @@ NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 # Names that the warning about texts was given for, and how many of them are remembered.
 _WARNED: set[Any] = set()
 MOST_WARNINGS = 100
+
+
+def dict_of(x: Mapping[Any, Any]) -> Features:
+    """Return a mapping as a dict. Raises ValueError if a name is not hashable."""
+    try:
+        return dict(x)
+    except TypeError:
+        for name in x:
+            if not _is_hashable(name):
+                raise ValueError(f"feature {shown(name)}: the name is not hashable") from None
+        raise
+
+
+def _is_hashable(name: Any) -> bool:
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return True
+
+
+def check_name(name: Any) -> None:
+    """Raise ValueError unless a name, which is no text, can be that of a feature."""
+    if not is_bounded(name):
+        limits = f"integers up to 2**1000, nested at most {DEEPEST} deep"
+        raise ValueError(f"feature {shown(name)}: a name may have {limits}")
 
 
 def is_number(value: Any) -> bool:
@@ -112,7 +138,7 @@ def checked_array(name: Any, value: NDArray[Any], dtype: Any) -> NDArray[Any]:
 def invalid_example(x: Any, takes_unknown: bool) -> ValueError:
     """Return an error that describes why an example is invalid."""
     if not isinstance(x, Mapping):
-        return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
+        return ValueError(shortened(f"x must be a dict of features, got {shown(x)}"))
     sizes = {}
     for name, value in x.items():
         if isinstance(value, str) or is_array(value) or (takes_unknown and is_unknown(value)):
@@ -125,12 +151,14 @@ def invalid_example(x: Any, takes_unknown: bool) -> ValueError:
             reason = ": expected a finite number, a text or an array"
             if is_unknown(value):
                 reason = ", which is unknown: leave out gamma, or use preprocessing.StatImputer"
-            return ValueError(shortened(f"feature {name!r} has the value {value!r}") + reason)
+            return ValueError(
+                shortened(f"feature {shown(name)} has the value {shown(value)}") + reason
+            )
     limit = f"too large: k(x, x) or the norm of x exceeds {LARGEST:g}"
     if not sizes or any(map(is_array, x.values())):
         return ValueError(f"the example is {limit}")
     name = max(sizes, key=sizes.__getitem__)
-    text = shortened(f"feature {name!r} has the value {x[name]!r}")
+    text = shortened(f"feature {shown(name)} has the value {shown(x[name])}")
     return ValueError(f"{text}, which is {limit}")
 
 

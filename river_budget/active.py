@@ -6,7 +6,7 @@ from typing import Any
 
 from river import active, base
 
-from river_budget._checks import check_probability
+from river_budget._checks import check_probability, check_seed
 from river_budget._state import Between, Learned, Number, Random, require
 from river_budget.base import classifier_of, documented, memory_of
 from river_budget.kernels import Features
@@ -57,6 +57,8 @@ class Query(Learned, active.base.ActiveLearningClassifier):
         is_classifier = isinstance(classifier_of(model), base.Classifier)
         require(is_classifier, f"model must be a classifier, got {model!r}")
         check_probability("rate", rate)
+        if seed is not None:
+            check_seed("seed", seed)
         super().__init__(model, seed)
         self.model = model
         self.rate = rate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import numbers
-import random
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import bandit, base, stats
 
-from river_budget._checks import Parametrized, check_count, check_positive, check_real
+from river_budget._checks import (
+    Parametrized,
+    check_count,
+    check_positive,
+    check_real,
+    check_seed,
+    random_of,
+    shown,
+)
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
 from river_budget.base import (
     classifier_of,
@@ -40,9 +47,9 @@ class Ticket(NamedTuple):
 
 def _check_costs(name: str, costs: Any) -> None:
     is_dict = isinstance(costs, Mapping)
-    require(is_dict, f"{name} must be a dict from arms to numbers, got {costs!r}")
+    require(is_dict, f"{name} must be a dict from arms to numbers, got {shown(costs)}")
     for arm, cost in costs.items():
-        check_real(f"the cost of {arm!r}", cost)
+        check_real(f"the cost of {shown(arm)}", cost)
 
 
 @documented
@@ -97,7 +104,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     costs: Mapping[Any, float] | None = parameter(default=None, check=_check_costs)
     max_arms: int = parameter(default=64, check=check_count)
     max_pending: int = parameter(default=10_000, check=check_count)
-    seed: int | None = None
+    seed: int | None = parameter(default=None, check=check_seed)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +112,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         is_valid = model is None or isinstance(classifier_of(model), base.Classifier)
         require(is_valid, f"model must be a classifier, got {model!r}")
         bandit.base.ContextualPolicy.__init__(self)
-        self._rng = random.Random(self.seed)
+        self._rng = random_of(self.seed)
 
     def __repr__(self) -> str:
         # River's table of the arms needs one.
@@ -149,7 +156,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         number = least if ticket_id is None else ticket_id
         is_id = isinstance(number, numbers.Integral) and least <= number <= LARGEST_ID
         expected = f"a whole number of at least {least} below 2**62 - 1"
-        require(is_id, f"the ticket {number!r} must be {expected}")
+        require(is_id, f"the ticket {shown(number)} must be {expected}")
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
@@ -185,12 +192,14 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         """Learn a reward, count it, and end its ticket: all of this or nothing, also at an interrupt."""
         (arm_id,) = _arms([arm_id])
         is_reward = isinstance(reward, numbers.Real | np.bool_) and reward in (0, 1)
-        require(is_reward, f"the reward must be 1 or 0, for success or failure, got {reward!r}")
+        require(
+            is_reward, f"the reward must be 1 or 0, for success or failure, got {shown(reward)}"
+        )
         model = self._models.get(arm_id)
         if model is None:
             limit = f"at most {self.max_arms} are allowed: raise max_arms, or forget(arm_id) others"
             is_allowed = len(self._models) < self.max_arms
-            require(is_allowed, f"the arm {arm_id!r} is one too many, {limit}")
+            require(is_allowed, f"the arm {shown(arm_id)} is one too many, {limit}")
             model = self.new_model()
         mean = copy.copy(self._rewards.get(arm_id)) or stats.Mean()
         mean.update(float(reward))
@@ -216,7 +225,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         require(len(self._models) <= self.max_arms, "there are too many arms")
         for arm, reward in self._rewards.items():
             is_valid = isinstance(reward, stats.Mean) and reward.n == int(reward.n) >= 1
-            require(is_valid and arm in self._models, f"the rewards of {arm!r} are wrong")
+            require(is_valid and arm in self._models, f"the rewards of {shown(arm)} are wrong")
             self._counts[arm] = int(reward.n)
         self._n = self._counts.total()
         tickets = list(map(count, self._pending))
@@ -239,9 +248,9 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 def _arms(arm_ids: Any) -> list[Any]:
     """Return arms as plain values. Raises ValueError if there is none, or one cannot be a name."""
     if isinstance(arm_ids, str) or not isinstance(arm_ids, Iterable):
-        raise ValueError(f"arm_ids must be a list of arms, got {arm_ids!r}")
+        raise ValueError(f"arm_ids must be a list of arms, got {shown(arm_ids)}")
     arms = list(map(plain_label, arm_ids))
     require(arms, "there is no arm to choose from")
     for arm in arms:
-        require(is_class(arm), f"the arm is {arm!r}: expected a name")
+        require(is_class(arm), f"the arm is {shown(arm)}: expected a name")
     return arms

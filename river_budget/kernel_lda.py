@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._checks import check_count, check_probability, out_of_memory
+from river_budget._checks import check_count, check_probability, check_seed, out_of_memory
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
@@ -81,7 +81,7 @@ class KernelLDA(OnlineClassifier):
     n_features: int = parameter(default=300, check=check_n_features)
     forgetting: float = parameter(default=1.0, check=check_probability)
     kernel: RBF | None = None
-    seed: int = 0
+    seed: int = parameter(default=0, check=check_seed)
 
     @classmethod
     def check_arrays(cls, parameters: State, state: State) -> None:
@@ -93,8 +93,6 @@ class KernelLDA(OnlineClassifier):
         require(self.forgetting, "forgetting must be above 0 and at most 1, got 0")
         given = RBF() if self.kernel is None else self.kernel
         require(isinstance(given, RBF), f"kernel must be an RBF, got {given!r}")
-        is_whole = isinstance(self.seed, int | np.integer)
-        require(is_whole, f"seed must be a whole number, got {self.seed!r}")
         store = Store([given], self.dtype, [given.learns_scales])
         scales: Any = {}, 1.0, given.gamma or 0.0
         n, seed = self.n_features, int(self.seed)

@@ -42,6 +42,7 @@ def _parameter(default: Any, doc: str, check: Callable[[str, Any], None] | None 
 
 
 _count = functools.partial(_parameter, check=_checks.check_count)
+_seed = functools.partial(_parameter, None, SEED, _checks.check_seed)
 _real = functools.partial(_parameter, check=_checks.check_real)
 _positive = functools.partial(_parameter, check=_checks.check_positive)
 _not_negative = functools.partial(_parameter, check=_checks.check_not_negative)
@@ -73,7 +74,7 @@ class Stream(SyntheticDataset):
         check_parameters(self)
 
     def __iter__(self) -> Iterator[Any]:
-        rng = random.Random(self.seed)
+        rng = _checks.random_of(self.seed)
         for t in itertools.islice(itertools.count(), self.n_samples):
             yield self._example(t, rng)
 
@@ -98,7 +99,7 @@ class TwoGaussians(Stream):
 
     n_samples: int = _count(10_000, "Number of examples.")
     flip: float = _probability(0.1, "Probability that a label is flipped.")
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < 0.5
@@ -130,7 +131,7 @@ class RotatingGaussians(Stream):
     radius: float = _positive(1.0, "Radius of the circle.")
     deviation: float = _positive(0.5, "Standard deviation of both Gaussians, in every direction.")
     flip: float = _probability(0.1, "Probability that a label is flipped.")
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         sign = 1 if rng.random() < 0.5 else -1
@@ -169,7 +170,7 @@ class RarePositives(Stream):
     clusters: int = _count(3, "Number of clusters of positive examples.")
     radius: float = _not_negative(2.5, "Radius of the circle, at least 0.")
     deviation: float = _positive(0.2, "Standard deviation of each cluster, in every direction.")
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < self.rate
@@ -200,7 +201,7 @@ class NoisyCheckerboard(Stream):
     n_samples: int | None = _count(10_000, "Number of examples.")
     squares: int = _count(4, "Number of squares along each side of the board.")
     noise: float = _probability(0.15, "Probability that a label is flipped.")
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     def concept_at(self, t: int) -> float:
         """Return the offset of the board at example t (from 0), in squares, modulo 2."""
@@ -316,7 +317,7 @@ class ClassIncremental(Stream):
     clusters_per_class: int = _count(2, "Number of clusters of each class.")
     separation: float = _positive(4.0, "Distance of the closest means, in standard deviations.")
     recurrence: float = _probability(0.0, "Probability of a class of earlier tasks.")
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     task = MULTI_CLF
 
@@ -324,7 +325,7 @@ class ClassIncremental(Stream):
         super().__post_init__()
         require(self.n_classes > 1, f"n_classes must be at least 2, got {self.n_classes!r}")
         _checks.check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
-        n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
+        n_clusters, rng = self.n_classes * self.clusters_per_class, _checks.random_of(self.seed)
         self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
         # The first class of each task.
         self._firsts: Sequence[int] = range(0, self.n_classes, self.classes_per_task)
@@ -387,7 +388,7 @@ class Router(Stream):
     n_arms: int = _count(4, "Number of arms.")
     change_at: int | None = _count(None, "Number of requests before the strengths are reversed.")
     n_samples: int | None = _count(None, ENDLESS)
-    seed: int | None = _parameter(None, SEED)
+    seed: int | None = _seed()
 
     def __post_init__(self) -> None:
         super().__post_init__()

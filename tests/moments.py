@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import gc
 import itertools
 import sys
 
@@ -31,6 +32,7 @@ def is_interrupted(act, moment):
         return trace
 
     tracing = sys.gettrace()
+    gc.disable()  # Python ignores what is raised in its callbacks.
     sys.settrace(trace)
     try:
         act()
@@ -38,6 +40,7 @@ def is_interrupted(act, moment):
         return True
     finally:
         sys.settrace(tracing)
+        gc.enable()
     return False
 
 

@@ -127,7 +127,7 @@ def test_what_is_refused_changes_nothing():
     refuses("no arm", policy.decide, [], {"u": 1.0})
     for reward in (2, -1, 0.5, math.nan, "yes", None, np.array([1]), np.array(1), np.array([0, 1])):
         refuses("reward", policy.update, "a", {"u": 1.0}, reward)
-    for arm in (None, math.nan, pd.NA, ["c"]):
+    for arm in (None, math.nan, pd.NA, ["c"], 10**5000):
         refuses("the arm is", policy.decide, ["a", arm], {"u": 1.0})
         refuses("the arm is", policy.update, arm, {"u": 1.0}, 1)
     for arms in ("ab", 3, None):

@@ -9,9 +9,11 @@ import sys
 
 import numpy as np
 
+from river_budget._checks import shown
 from river_budget._core.features import zero_matrix
 from river_budget._features import (
-    NOT_NUMBERS, as_double, category_of, checked_array, invalid_example, is_array, is_unknown, pack_rows,
+    NOT_NUMBERS, as_double, category_of, check_name, checked_array, dict_of, invalid_example, is_array,
+    is_unknown, pack_rows,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_sizes, restored_vectors, state_of
@@ -20,9 +22,10 @@ from river_budget.kernels import LARGEST as LARGEST_VALUE, Category
 from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
+from cpython.tuple cimport PyTuple_Check
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t, uint64_t
@@ -155,9 +158,10 @@ cdef class Store:
             if type(x) is not dict:
                 if not isinstance(x, Mapping):
                     raise invalid_example(x, False)
-                x = dict(x)
+                x = dict_of(x)
             if self.objects is not None and not (self.has_rows and are_equal(x, self.snapshot)):
                 self.has_rows = False
+                check_names(list(x))
                 self.snapshot = copy.deepcopy(x)
                 call_functions(self, self.snapshot, self.objects, self.rows)
                 call_functions(self, self.snapshot, None, self.own_values)
@@ -622,11 +626,35 @@ cdef bint pack_numbers(Store self, dict x) except -1:
         j += 1
     if not has_names:
         own = PyDict_Keys(x)
+        check_names(own)
         if hides(self, own):
             return False
         set_layout(self, own)
         n = len(own)
     return j == n  # unless the code of a name has changed the dict
+
+
+cdef int check_names(list names) except -1:
+    """Raise ValueError if a name cannot be that of a feature."""
+    for name in names:
+        if not is_small(name, 2):
+            check_name(name)
+
+
+cdef bint is_small(name, int depth) except -1:
+    """Return whether a name is a text, a small number or a tuple of such, as most are."""
+    cdef int overflow = 0
+    if PyUnicode_CheckExact(name) or PyFloat_CheckExact(name):
+        return True
+    if PyLong_CheckExact(name):
+        PyLong_AsLongLongAndOverflow(name, &overflow)
+        return not overflow
+    if not PyTuple_Check(name) or depth == 0:
+        return False
+    for part in <tuple> name:
+        if not is_small(part, depth - 1):
+            return False
+    return True
 
 
 cdef int set_elements(Store self, Point *p, dict arrays) except -1:
@@ -760,6 +788,7 @@ cdef tuple parts_of(Store self, dict x):
     """
     cdef dict numbers = {}, arrays = {}
     cdef set filled = set()
+    check_names(list(x))
     try:
         for name, value in list(x.items()):  # the code of a value may change x
             if PyFloat_Check(value) and value == value:
@@ -1055,9 +1084,9 @@ cdef int call_functions(Store self, dict x, list others, double *values) except 
         except NOT_NUMBERS:
             is_valid = False
         if not is_valid:
-            raise ValueError(f"{kernel} did not return a number up to {LARGEST} for {x!r}")
+            raise ValueError(f"{kernel} did not return a number up to {LARGEST} for {shown(x)}")
         if others is None and numbers[0] < 0.0:
-            raise ValueError(f"{kernel} of {x!r} and itself is negative")
+            raise ValueError(f"{kernel} of {shown(x)} and itself is negative")
         for slot in range(len(answers)):
             values[i * stride + slot] = numbers[slot]
 

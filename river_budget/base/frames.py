@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
+from river_budget._checks import shown
 from river_budget._state import require
 
 
@@ -46,7 +47,7 @@ def _rows_of(columns: Mapping[Any, Any]) -> NDArray[Any]:
     shapes = {name: values.shape for name, values in zip(columns, arrays, strict=True)}
     lengths = {shape[:1] for shape in shapes.values()}
     is_valid = len(lengths) == 1 and () not in lengths
-    require(is_valid, f"expected columns of equal length, got the shapes {shapes}")
+    require(is_valid, f"expected columns of equal length, got the shapes {shown(shapes)}")
     is_number = [values.ndim == 1 and values.dtype.kind in "biuf" for values in arrays]
     if all(is_number):
         return np.array(arrays).T
@@ -58,13 +59,17 @@ def _rows_of(columns: Mapping[Any, Any]) -> NDArray[Any]:
 
 def _array_of(name: Any, values: Any) -> NDArray[Any]:
     if np.ma.is_masked(values):
-        raise ValueError(f"column {name!r} has masked values: give NaN or None for unknown ones")
+        raise ValueError(
+            f"column {shown(name)} has masked values: give NaN or None for unknown ones"
+        )
     # An array of texts would make texts of numbers beside them, and cut a NUL at the end.
     has_texts = isinstance(values, list) and any(isinstance(value, str) for value in values)
     try:
         return np.asarray(values, object if has_texts else None)
     except ValueError:
-        raise ValueError(f"column {name!r} has arrays of different lengths, or lacks one") from None
+        raise ValueError(
+            f"column {shown(name)} has arrays of different lengths, or lacks one"
+        ) from None
 
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:

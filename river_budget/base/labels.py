@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
-from river_budget._checks import check_class_weight, weight_of
+from river_budget._checks import check_class_weight, is_bounded, shown, weight_of
 from river_budget._core.engine import Engine
 from river_budget._state import State, count, require
 from river_budget.base.frames import by_row
@@ -43,12 +43,11 @@ class Labels:
     def add(self, y: Any) -> int:
         """Return the column of a label, and register it. Raises ValueError if it is refused."""
         label = plain_label(y)
-        if not is_class(label):
-            raise ValueError(f"the label is {y!r}: expected a class")
+        check_class(label)
         if label in self.column:
             return self.column[label]
         n = len(self.column)
-        excess = f"the label {y!r} is one class too many, at most {n} are allowed"
+        excess = f"the label {shown(y)} is one class too many, at most {n} are allowed"
         require(n < self._limit, f"{excess}: raise max_classes, unless they are ids by mistake")
         names = [*self.column, label]
         if n == 1 and names[0] == 1:
@@ -104,9 +103,21 @@ def plain_label(y: Any) -> Any:
     return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
 
 
+def check_class(label: Any) -> None:
+    """Raise ValueError unless a value can be a label."""
+    if not is_bounded(label):
+        raise ValueError(
+            f"the label {shown(label)} cannot be stored: it is too large, or nested too deep"
+        )
+    if not is_class(label):
+        raise ValueError(f"the label is {shown(label)}: expected a class")
+
+
 def is_class(label: Any) -> bool:
-    """Return whether a label is hashable and not missing: None, NaN, NA, or a container of such."""
+    """Return whether a label is hashable, bounded, and not missing: None, NaN, NA, or a container of such."""
     try:
+        if not is_bounded(label):
+            return False
         hash(label)
         parts = label if isinstance(label, tuple | frozenset) else ()
         return label is not None and bool(label == label) and all(map(is_class, parts))
@@ -126,8 +137,9 @@ def given_weights(class_weight: ClassWeight | None) -> dict[Any, float]:
     """Return the weights of the labels that have one. Raises ValueError if one is refused."""
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
-            check_class_weight(f"class_weight: the weight of {label!r}", weight)
+            check_class_weight(f"class_weight: the weight of {shown(label)}", weight)
         return {label: float(weight) for label, weight in class_weight.items()}
     is_known = isinstance(class_weight, str | None) and class_weight in (None, "balanced")
-    require(is_known, f"class_weight must be a dict of weights or 'balanced', got {class_weight!r}")
+    expected = "a dict of weights or 'balanced'"
+    require(is_known, f"class_weight must be {expected}, got {shown(class_weight)}")
     return {}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import abc
-import random
 from typing import Any
 
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
-from river_budget._checks import check_budget, parameter
+from river_budget._checks import check_budget, check_seed, parameter, random_of
 from river_budget._core.choices import uniform
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
@@ -122,11 +121,11 @@ class RandomPerceptron(BudgetPerceptron):
 
     _key = Count()  # A draw follows from it and the number of the round.
 
-    seed: int | None = parameter(default=None, kw_only=True)
+    seed: int | None = parameter(default=None, check=check_seed, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._key = random.Random(self.seed).getrandbits(62)
+        self._key = random_of(self.seed).getrandbits(62)
 
     def _random(self) -> float:
         """Return the random number of this round, at least 0 and below 1."""

@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from river.compose import Discard, Pipeline, Select, TransformerUnion
 
+from river_budget._checks import LARGEST_INTEGER
 from river_budget._state import State, dumped, load, require
 from river_budget.checkpoint import ours  # noqa: F401 (registers classes)
 from river_budget.checkpoint.registry import entry_named, entry_of
 from river_budget.kernels import Category, Kernel
 
 Tensors = dict[str, NDArray[Any]]
-
-# A larger one cannot be computed with floats.
-LARGEST_INTEGER = 2**1000
 
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "dict": dict, "tuple": tuple, "frozenset": frozenset, "set": set,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from river.base import Estimator
 
-from river_budget._checks import check_count
+from river_budget._checks import check_count, check_seed, random_of
 from river_budget._state import require
 from river_budget.base import classifier_of, innermost_of, memory_of
 
@@ -144,7 +143,9 @@ def compare(
     require(isinstance(models, Mapping), expected)
     rows = list(stream)
     require(rows, "the stream has no examples")
-    rng = random.Random(seed)
+    if seed is not None:
+        check_seed("seed", seed)
+    rng = random_of(seed)
     runs: dict[str, list[Run]] = {name: [] for name in models}
     for _ in range(permutations):
         if permutations > 1:

@@ -10,10 +10,11 @@ from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
+from river_budget._checks import shown
 from river_budget._features import is_unknown
 from river_budget._state import require
 from river_budget.base import innermost_of
-from river_budget.base.labels import is_class
+from river_budget.base.labels import check_class
 from river_budget.checkpoint.codec import written
 from river_budget.kernels import LARGEST, RBF, Kernel
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
@@ -84,7 +85,7 @@ def _check_numbers(x: dict[Any, Any]) -> None:
     for name, value in x.items():
         if _is_text(value):
             raise ValueError(
-                f"feature {name!r} has the value {value!r:.100}, which is not a number: leave out "
+                f"feature {shown(name)} has the value {shown(value):.100}, which is not a number: leave out "
                 "the scaler, or encode texts first, for example with preprocessing.OneHotEncoder"
             )
 
@@ -95,11 +96,11 @@ def check_label(model: Any, y: Any) -> None:
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
     else:
-        require(is_class(y), f"the label is {y!r}: expected a class")
+        check_class(y)
         takes_others = classifier._multiclass  # noqa: SLF001 (River has no public name for it)
         require(
             takes_others or y in (False, True),
-            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
+            f"the label {shown(y)} is neither False nor True, and {type(classifier).__name__} learns no "
             "others: use multiclass.OneVsRestClassifier",
         )
     check_stored("the label", y)
@@ -117,7 +118,7 @@ def check_stored(what: str, value: Any) -> None:
     """Raise ValueError, which says what the value is, if no checkpoint can store it."""
     try:
         written(value, {})
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{what}: {error}") from None
 
 

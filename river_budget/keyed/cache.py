@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import dataclasses
 import logging
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
-from river_budget._checks import check_count
+from river_budget._checks import check_count, shown
+from river_budget._features import shortened
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
 
 logger = logging.getLogger(__name__)
@@ -56,9 +56,12 @@ class ModelCache:
 
         Raises CheckpointError if the stored state is invalid, ValueError if the event is refused.
         """
-        reason = self.refused.get(event.key)
+        try:
+            reason = self.refused.get(event.key)
+        except TypeError:
+            raise ValueError(f"the key {shown(event.key)} is not hashable") from None
         if reason is not None:
-            raise ValueError(f"cannot store the model of {event.key!r}: {reason}")
+            raise ValueError(f"cannot store the model of {shown(event.key)}: {reason}")
         model = self._model(event.key)
         try:
             prediction = self.learner.advance(model, event)
@@ -93,7 +96,7 @@ class ModelCache:
         try:
             state = self.learner.serialize(self._live[key])
         except ValueError as error:
-            logger.warning("the model of %r is dropped: %s", key, error)
+            logger.warning("the model of %s is dropped: %s", shown(key), error)
             self.refused[key] = str(error)
             del self._live[key]
         else:
@@ -139,5 +142,5 @@ def run_local(
     finally:
         cache.flush()
     if cache.refused:
-        names, reason = reprlib.repr(list(cache.refused)), next(iter(cache.refused.values()))
+        names, reason = shortened(shown(list(cache.refused))), next(iter(cache.refused.values()))
         raise ValueError(f"cannot store the models of {names}, the first because {reason}")

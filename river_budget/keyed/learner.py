@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from river_budget import checkpoint
-from river_budget._checks import check_count
+from river_budget._checks import check_count, shown
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import classifier_of, rounds_of
 from river_budget.checkpoint import CheckpointError
@@ -199,17 +199,17 @@ class KeyedLearner:
         Raises ValueError, and changes nothing, if any part of the event is refused.
         """
         if not isinstance(event, Event):
-            raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
+            raise ValueError(f"expected a keyed.Event, got {shown(event):.100}")
         seq, last = event.seq, keyed.last_seq
         if not isinstance(seq, numbers.Integral) or isinstance(seq, bool):
-            raise ValueError(f"seq is {seq!r}: expected a whole number")
+            raise ValueError(f"seq is {shown(seq)}: expected a whole number")
         if seq > min(last + self.max_jump, LARGEST_ID):
             raise ValueError(
-                f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed "
+                f"event {shown(seq)} of {shown(event.key)} comes after event {last}, but a number may exceed "
                 f"the last one by at most max_jump={self.max_jump}"
             )
         if seq > last and event.x is None:
-            raise ValueError(f"event {seq} of {event.key!r} is new and has no features")
+            raise ValueError(f"event {shown(seq)} of {shown(event.key)} is new and has no features")
         answer = _decide if hasattr(keyed.model, "decide") else self._predict
         margin, y_pred = answer(keyed, event)
         return Prediction(event.key, seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
@@ -277,9 +277,11 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
                 keyed.n_labelled += 1
                 keyed.n_right += 1 if y else 0
         return None, arm
-    require(y is None, f"event {seq} of {key!r} has a reward before its decision")
+    require(y is None, f"event {shown(seq)} of {shown(key)} has a reward before its decision")
     is_listed = isinstance(arms, list | tuple)  # A set has another order in another process.
-    require(is_listed, f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
+    require(
+        is_listed, f"event {shown(seq)} of {shown(key)} needs a list of arms, got {shown(arms)}"
+    )
     check_stored("the arms", arms)
     check_stored("the features", x)
     is_decided = False

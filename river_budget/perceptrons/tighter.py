@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import sys
 
-from river_budget._checks import check_count
+from river_budget._checks import check_count, shown
 from river_budget._core.removal import ValidationTable
 from river_budget._state import Field, require
 from river_budget.base import Example, Expansion, RandomPerceptron, with_example
@@ -40,9 +40,9 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
         f, most_vectors, size = self._f, self.budget + 1, self.validation
         if isinstance(size, str):
             allowed = "'support', 'all' or a whole number"
-            require(size in ("support", "all"), f"validation must be {allowed}, got {size!r}")
+            require(size in ("support", "all"), f"validation must be {allowed}, got {shown(size)}")
             size = sys.maxsize
-        check_count("validation", size)
+        check_count("validation", size, sys.maxsize)
         if self.validation != "support":
             self._examples = f.store.empty_like()
             # Correctly classified examples are offered to the validation set.

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 import pickle
 
@@ -452,3 +453,19 @@ def test_an_error_about_arguments_names_the_class(name):
     for kind in ALGORITHMS[name].model, Own:
         with pytest.raises(TypeError, match=rf"\b{kind.__name__}.__init__\(\) got an unexpected"):
             kind(unknown=1)
+
+
+SEEDED = [
+    *(row.model for row in ALGORITHMS.values() if row.takes("seed")),
+    rb.bandit.ArmClassifiers,
+    functools.partial(rb.active.Query, rb.Forgetron()),
+    rb.synth.TwoGaussians,
+]
+
+
+@pytest.mark.parametrize("make", SEEDED)
+def test_seeds_are_whole_numbers(make):
+    for seed in (10**5000, -(10**5000), 2**1000 + 1, 1.5, "one", [1], math.nan):
+        refuses("^seed must be a whole number", make, seed=seed)
+    for seed in (0, -3, 2**1000):
+        make(seed=seed)

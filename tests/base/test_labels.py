@@ -11,12 +11,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from algorithms import PATHS, each_class
+from algorithms import CLASSES, PATHS, each_class
+from refusals import refuses
 from river import evaluate, metrics, multiclass
 from runs import learned
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import checkpoint, synth
 from river_budget.perceptrons import _posterior
 
 KERNEL = rb.RBF(gamma=0.5)
@@ -170,3 +171,31 @@ def test_blocks_compute_no_posterior_twice(monkeypatch):
     for x, y in STREAM:
         model.learn_many(pd.DataFrame([x]), pd.Series([y]))
     assert sum(n_rows) == alone > 0
+
+
+def nested(depth):
+    label = "a"
+    for _ in range(depth):
+        label = (label,)
+    return label
+
+
+HUGE = {"int": 10**5000, "in a tuple": ("a", 10**5000), "large": 2**1000 + 1, "deep": nested(2000)}
+
+
+@pytest.mark.parametrize("label", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_label_that_cannot_be_stored_is_refused_by_name(name, label):
+    model = CLASSES[name](None)
+    model.learn_one({"a": 1.0}, "b")
+    refuses("^the label .* cannot be stored", model.learn_one, {"a": 2.0}, label)
+    refuses("^the label .* cannot be stored", model.check_label, label)
+    refuses("^row 1: the label ", model.learn_many, {"a": [1.0, 2.0]}, ["b", label])
+
+
+def test_labels_may_be_large_and_deep():
+    model = rb.Forgetron(budget=5)
+    for t, label in enumerate([2**1000, nested(50)]):
+        model.learn_one({"a": float(t)}, label)
+        loaded = checkpoint.loads(checkpoint.dumps(model))
+        assert loaded.predict_one({"a": float(t)}) == label

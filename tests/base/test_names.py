@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import collections.abc
+import math
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from algorithms import CLASSES
+from refusals import refuses
 
 import river_budget as rb
+from river_budget import checkpoint
 
 
 class NameFailedError(Exception):
@@ -107,3 +112,83 @@ def test_the_sums_of_names_that_raise_keep_their_table():
         break
     Name.left = None
     assert model.n_rounds == 67
+
+
+def nested(depth):
+    name = ()
+    for _ in range(depth):
+        name = (name,)
+    return name
+
+
+HUGE = {
+    "int": 10**5000,
+    "in a tuple": ("a", 10**5000),
+    "fraction": Fraction(1, 10**5000),
+    "deep": nested(2000),
+}
+MODELS = {**CLASSES, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=10, kernel=kernel)}
+
+
+def after_one(name):
+    model = MODELS[name](None)
+    for t in range(3):
+        model.learn_one({"a": 1.0 * t}, t % 2)
+    return model
+
+
+@pytest.mark.parametrize("huge", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_name_without_a_text_is_refused_by_name(name, huge):
+    model = after_one(name)
+    for value in (1.0, "red", None, np.ones(3), math.inf, [1]):
+        for x in ({huge: value}, {"a": 1.0, huge: value}):
+            refuses(
+                "^feature <(int|tuple|Fraction), too large to show>: a name may have",
+                model.learn_one,
+                x,
+                1,
+            )
+            refuses("^feature ", model.predict_one, x)
+    refuses("^row 0: feature ", model.learn_many, {"a": [1.0, 2.0], huge: [1.0, 2.0]}, [0, 1])
+
+
+def test_a_name_without_a_text_is_refused_before_a_function_sees_it():
+    model = rb.Forgetron(rb.FunctionKernel(rb.Linear()), budget=3)
+    for huge in HUGE.values():
+        refuses("^feature ", model.learn_one, {huge: 1.0}, 1)
+
+
+def test_names_may_be_large_and_deep():
+    x = {2**1000: 1.0, -(2**64): 2.0, nested(50): 3.0, ("a", (1, 2.5)): 4.0, frozenset("ab"): 5.0}
+    for name in MODELS:
+        model = after_one(name)
+        model.learn_one(x, 1)
+        loaded = checkpoint.loads(checkpoint.dumps(model))
+        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
+
+
+class Pairs(collections.abc.Mapping):
+    """A mapping whose names may be of any kind."""
+
+    def __init__(self, *pairs):
+        self.pairs = pairs
+
+    def __iter__(self):
+        return (name for name, _ in self.pairs)
+
+    def __len__(self):
+        return len(self.pairs)
+
+    def __getitem__(self, name):
+        return next(value for own, value in self.pairs if own == name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_name_that_is_not_hashable_is_refused_by_name(name):
+    model = after_one(name)
+    for x in (Pairs(([1], 1.0)), Pairs(("a", 1.0), ((1, [2]), 1.0))):
+        refuses(r"^feature .*\[.\].*: the name is not hashable", model.learn_one, x, 1)
+        refuses("^feature ", model.predict_one, x)
+    model.learn_one(Pairs(("a", 1.0)), 1)
+    assert model.n_rounds == 4
