@@ -39,6 +39,8 @@ TYPES: dict[str, Any] = {
     "Real": numbers.Real, "Integral": numbers.Integral,
 }  # fmt: skip
 
+SELECTORS = (Discard, Select)
+
 # Attributes of River's objects and of kernels that follow from others.
 DERIVED = {
     "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
@@ -142,6 +144,8 @@ def read_object(node: Any, tensors: Tensors) -> Any:
         model.restore(state)
     else:
         require(state.keys() == _learned(model).keys(), f"{kind.__name__} has another state")
+        has_names = kind not in SELECTORS or isinstance(state["keys"], dict)
+        require(has_names, f"the names that {kind.__name__} takes are missing")
         for name, value in state.items():
             load(model, name, value)
     if isinstance(model, Kernel):
@@ -173,7 +177,7 @@ def _learned(model: Any) -> State:
 
     A dict keeps the order of names that are selected, which sums over features follow.
     """
-    if type(model) in (Discard, Select):
+    if type(model) in SELECTORS:
         return {"keys": dict.fromkeys(model.keys)}
     kind: Any = type(model)
     derived = DERIVED.union(_parameters(kind))
