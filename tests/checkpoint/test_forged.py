@@ -92,6 +92,7 @@ def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
     hypothesis = content["model"]["state"]["hypothesis"]["state"]
     store = hypothesis["store"]["state"]
     hypothesis["n_mistakes"] = store["n_inserted"] = n
+    store["array_sizes"] = {"state": {}}
     tensors[hypothesis["rounds"]["tensor"]] = np.array([n, 0])
     tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
     tensors[store["inserted"]["tensor"]] = np.arange(n)
@@ -134,7 +135,7 @@ def test_no_matrix_is_allocated_that_is_not_in_the_file():
     content, tensors = many_labels(n)
     content["model"]["parameters"]["budget"] = n
     store = store_of(content)
-    store["n_inserted"] = n
+    store["n_inserted"], store["array_sizes"] = n, {"state": {}}
     tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
     tensors[store["inserted"]["tensor"]] = np.arange(n)
     refused(content, tensors, r"shape \(300000, 300000\)")
@@ -169,7 +170,8 @@ def test_no_number_may_be_beyond_all_counts_or_not_finite(name):
     for path in places:
         if "dict" in path or "tuple" in path:
             continue  # labels and names: any number can be one
-        for value in (HUGE, -HUGE, math.nan, math.inf, True):
+        others = () if isinstance(at(state, path), bool) else (True,)
+        for value in (HUGE, -HUGE, math.nan, math.inf, *others):
             forgery = copy.deepcopy(content)
             change(forgery["model"]["state"], path, value)
             refused(forgery, tensors)
