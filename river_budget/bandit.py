@@ -191,7 +191,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def _learn(self, arm_id: Any, context: Features, reward: Any, ticket_id: int | None) -> None:
         """Learn a reward, count it, and end its ticket: all of this or nothing, also at an interrupt."""
         (arm_id,) = _arms([arm_id])
-        is_reward = isinstance(reward, numbers.Real | np.bool_) and reward in (0, 1)
+        is_reward = isinstance(reward, (numbers.Real, np.bool_)) and reward in (0, 1)
         require(
             is_reward, f"the reward must be 1 or 0, for success or failure, got {shown(reward)}"
         )

@@ -404,11 +404,14 @@ cdef class Experts(Engine):
         cdef int due = 0
         n = self.store.n
         exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
+        if exemplar >= 0:
+            with gil:
+                self.put(self.rehearsal.store, exemplar)
         kept = self.rehearsal.kept(n)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
-        if slot >= 0 or exemplar >= 0:
+        if slot >= 0:
             with gil:
-                self.put(slot, exemplar)
+                self.put(self.store, slot)
         if self.archive is not None:
             self.archive.forecast()
             due = self.archive.learn(label, weight, threshold)
@@ -439,13 +442,10 @@ cdef class Experts(Engine):
                 self.posteriors.repair(self.store.n_inserted // CHECK_INTERVAL % self.store.n)
         return due
 
-    cdef int put(self, Py_ssize_t slot, Py_ssize_t exemplar) except -1:
-        """Store the example as a vector and as an exemplar, in slots, or not for -1."""
-        cdef Store store
-        for store, place in ((self.store, slot), (self.rehearsal.store, exemplar)):
-            if place >= 0:
-                self.saved.append((store, store.save(place)))
-                store.put(place)
+    cdef int put(self, Store store, Py_ssize_t slot) except -1:
+        """Store the example of a store in a slot, in a round that may fail."""
+        self.saved.append((store, store.save(slot)))
+        store.put(slot)
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:

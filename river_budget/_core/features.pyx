@@ -13,6 +13,9 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+# In a union, CPython 3.11 takes an interrupt of the last one for a yes.
+cdef tuple NUMBERS = (int, float, numbers.Number)
+
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
@@ -103,7 +106,7 @@ cdef uint64_t hash_of(name) except? 0:
     cdef bytes text
     if PyUnicode_CheckExact(name) and name.isascii():
         return hash_of_bytes(<const unsigned char *> PyUnicode_AsUTF8AndSize(name, &size), size)
-    if isinstance(name, int | float | numbers.Number):  # Python's own is not random
+    if isinstance(name, NUMBERS):  # Python's own is not random
         return mixed(<uint64_t> <Py_ssize_t> hash(name))
     if isinstance(name, tuple):
         for part in name:
@@ -253,4 +256,5 @@ cdef class Matrices:
 
     cdef dict at(self, Py_ssize_t slot):
         pairs = self.tables.items()
-        return {name: values[slot].copy() for name, (values, present) in pairs if present[slot]}
+        # NumPy makes a SystemError of an interrupt in `copy`, but not in `array`.
+        return {name: np.array(values[slot]) for name, (values, present) in pairs if present[slot]}

@@ -89,7 +89,7 @@ cdef dict as_dict(list names, const double *values, dict arrays, dict own):
     if own is not None:
         return copy.deepcopy(own)
     numbers = {name: values[j] for j, name in enumerate(names)}
-    return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
+    return numbers | {name: np.array(array) for name, array in (arrays or {}).items()}
 
 
 cdef class Block:

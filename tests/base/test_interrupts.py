@@ -192,7 +192,8 @@ def test_wrappers_and_what_they_wrap_learn_the_same_examples(name, wrap, is_scal
         parts = [model]
         while hasattr(parts[-1], "model"):
             parts.append(classifier_of(parts[-1].model))
-        return [content(part.state()) for part in parts]
+        # A prediction that waits for its label tells nothing of what was learned.
+        return [content(part.state(), without=["tickets"]) for part in parts]
 
     whole = copy.deepcopy(model)
     learn(whole)
