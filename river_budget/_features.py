@@ -23,10 +23,12 @@ NOT_NUMBERS = (TypeError, ValueError, ArithmeticError, AttributeError)
 # The types of None, and of `pd.NA` and `pd.NaT`, for which pandas need not be imported.
 NULLS = frozenset(["NoneType", "NAType", "NaTType"])
 
-NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# A longer text is not read as a number, so that no input costs more than its length.
+LONGEST_NUMBER = 100
+NUMBER = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
-# Names that the warning about texts was given for, and how many of them are remembered.
-_WARNED: set[Any] = set()
+# Hashes of names that the warning about texts was given for, and how many of them are remembered.
+_WARNED: set[int] = set()
 MOST_WARNINGS = 100
 
 
@@ -81,17 +83,19 @@ def as_double(value: Any) -> float:
     return float(value)
 
 
-@functools.lru_cache(512, typed=True)
 def category_of(name: Any, text: str) -> Category:
     """Return a text as a feature. Warns of the first text of a name that reads as a number."""
     category = Category.of(name, text)
-    if NUMBER.fullmatch(text) and name not in _WARNED and len(_WARNED) < MOST_WARNINGS:
-        _WARNED.add(name)
-        warn(
-            f"feature {name!r} has the text {category[1]!r}, which is learned as a category: convert "
-            "it to a number if it is one"
-        )
+    is_number_text = len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text)
+    if is_number_text and hash(name) not in _WARNED and len(_WARNED) < MOST_WARNINGS:
+        _WARNED.add(hash(name))
+        found = shortened(f"feature {name!r} has the text {category[1]!r}")
+        warn(f"{found}, which is learned as a category: convert it to a number if it is one")
     return category
+
+
+# For names and texts that are small, so that the cache takes less than a megabyte.
+small_category_of = functools.lru_cache(512, typed=True)(category_of)
 
 
 def as_given(x: Features) -> Features:

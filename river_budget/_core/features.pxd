@@ -79,3 +79,8 @@ cdef uint64_t hash_of(name) except? 0
 # Return new memory. Raises MemoryError if there is none.
 cdef void *checked(void *memory) except NULL nogil
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil
+
+
+# Return whether a name or a text takes so few bytes that it may stay in a cache, which bounds the bytes
+# of the cache by the number of its entries: numbers, short texts, and short tuples of these do.
+cdef bint is_small(name) except -1

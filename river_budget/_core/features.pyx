@@ -7,6 +7,11 @@ import sys
 
 import numpy as np
 
+from river_budget.kernels import Category
+
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.tuple cimport PyTuple_CheckExact
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact
 from libc.math cimport signbit
 from libc.stdint cimport int32_t, uint64_t
@@ -20,6 +25,11 @@ cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
     LINE = 64  # bytes of a line of the cache
+    # Of a small name, and of each of its parts.
+    MOST_PARTS = 4
+    MOST_CHARACTERS = 100
+
+cdef object LARGEST_INT = 2**63
 
 
 def zero_matrix(shape, dtype):
@@ -28,6 +38,19 @@ def zero_matrix(shape, dtype):
     cdef unsigned char[::1] memory = np.zeros(n_bytes + LINE, np.uint8)
     start = (LINE - <size_t> &memory[0] % LINE) % LINE
     return memory.base[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+cdef bint is_small(name) except -1:
+    cdef bint is_tuple = PyTuple_CheckExact(name) or type(name) is Category
+    if is_tuple:
+        return len(<tuple> name) <= MOST_PARTS and all([is_small_part(part) for part in <tuple> name])
+    return is_small_part(name)
+
+
+cdef bint is_small_part(part) except -1:
+    if PyUnicode_CheckExact(part):
+        return len(<str> part) <= MOST_CHARACTERS
+    return PyFloat_CheckExact(part) or (PyLong_CheckExact(part) and -LARGEST_INT <= part <= LARGEST_INT)
 
 
 cdef void *checked(void *memory) except NULL nogil:

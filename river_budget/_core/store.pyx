@@ -13,7 +13,7 @@ from river_budget._checks import shown
 from river_budget._core.features import zero_matrix
 from river_budget._features import (
     NOT_NUMBERS, as_double, category_of, check_name, checked_array, dict_of, invalid_example, is_array,
-    is_unknown, pack_rows,
+    is_unknown, pack_rows, small_category_of,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_sizes, restored_vectors, state_of
@@ -33,7 +33,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from river_budget._core.features cimport (
-    Feature, Features, Layout, Matrices, Matrix, checked, hash_of, hash_of_bytes, mixed
+    Feature, Features, Layout, Matrices, Matrix, checked, hash_of, hash_of_bytes, is_small, mixed
 )
 from river_budget._core.loops cimport LANES, loops
 
@@ -794,7 +794,8 @@ cdef tuple parts_of(Store self, dict x):
             if PyFloat_Check(value) and value == value:
                 numbers[name] = value
             elif isinstance(value, str):
-                numbers[category_of(name, value)] = 1.0
+                of_text = small_category_of if is_small(name) and is_small(value) else category_of
+                numbers[of_text(name, value)] = 1.0
             elif is_array(value):
                 arrays[name] = value
             elif self.means is None or not is_unknown(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -16,7 +17,7 @@ from refusals import refuses
 from states import content
 
 import river_budget as rb
-from river_budget import checkpoint, theory
+from river_budget import _features, checkpoint, theory
 from river_budget.kernels import Category, Scaled
 
 COLORS = ("red", "green", "blue", "")
@@ -230,6 +231,60 @@ def test_names_that_never_repeat_are_warned_of_for_a_while_only():
         for i in range(300):
             model.predict_one({f"name {i}": "5"})
     assert len(caught) <= 100
+
+
+def test_a_text_too_long_for_a_number_is_not_read_as_one():
+    """A pattern that goes back on each digit would take time quadratic in the length of the text."""
+    model = rb.Forgetron()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for text in ("1" * 30_000, "1" * 30_000 + "x", " " * 30_000 + "1"):
+            model.predict_one({"digits": text})
+
+
+@pytest.mark.parametrize("text", ["1", "+1.", " -.5", "1.5e-3", "12E5", "007.250"])
+def test_texts_that_read_as_numbers(text, monkeypatch):
+    monkeypatch.setattr(_features, "_WARNED", set())
+    with pytest.warns(UserWarning, match="convert it"):
+        rb.Forgetron().predict_one({f"name of {text}": text})
+
+
+@pytest.mark.parametrize("text", ["", ".", "1e", "e5", "1.5.2", "1x", "1 ", "--1"])
+def test_texts_that_do_not_read_as_numbers(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rb.Forgetron().predict_one({"text": text})
+
+
+def test_a_warning_of_a_long_name_is_short(monkeypatch):
+    monkeypatch.setattr(_features, "_WARNED", set())
+    with pytest.warns(UserWarning, match="convert it") as caught:
+        rb.Forgetron().predict_one({"n" * 10**5: "5"})
+    assert len(str(caught[0].message)) < 1000
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        lambda i: {"text": str(i % 10) * 10**5 + str(i)},
+        lambda i: {str(i % 10) * 10**5 + str(i): "a"},
+        lambda i: {(str(i), str(i % 10) * 10**5): "5"},
+    ],
+    ids=["texts", "names", "names with a warning"],
+)
+@pytest.mark.filterwarnings("ignore:feature")
+def test_predictions_leave_no_long_text_behind(example):
+    model = rb.Forgetron(budget=5)
+    model.learn_one({"text": "a"}, True)
+    tracemalloc.start()
+    try:
+        for i in range(50):
+            model.predict_one(example(i))
+        model.predict_one({"text": "b"})
+        remaining, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert remaining < 10**5  # one text
 
 
 @each_path
