@@ -40,8 +40,12 @@ class KernelLDA(OnlineClassifier):
 
     For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
     takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` for the projection of each name of the last
-    example; a cache of 1,000 serves all models. Projections follow from names and seed, so
-    checkpoints leave them out. Arrays, such as embeddings, are projected by Hadamard transforms.
+    example. Projections follow from names and seed, so checkpoints leave them out. Arrays, such as
+    embeddings, are projected by Hadamard transforms.
+
+    All models of a process share two caches: the projections of at most 1,000 names, with
+    `1000 (2 D + 2500)` bytes at most, and the signs of at most 16 arrays, with 5 MB at most. What
+    names of more than 100 characters and very long arrays need is computed for each example anew.
 
     Parameters
     ----------

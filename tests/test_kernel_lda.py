@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import re
+import tracemalloc
 
 import estimator_checks
 import numpy as np
@@ -22,6 +23,7 @@ from river_budget._arrays import unpacked
 from river_budget._core.discriminant import frequencies_of, text_of
 from river_budget._core.loops import use_lanes
 from river_budget.base.scales import Scales
+from river_budget.kernels import Category
 
 GAMMA = 0.3
 
@@ -205,6 +207,41 @@ def test_memory_is_bounded_when_names_never_repeat():
     assert model.predict_proba_one(large) == p
     model.predict_one({"b": 1.0})
     assert model.memory_bytes <= max(sizes[:2000])
+
+
+LONG_ONES = {
+    "names": lambda i: {str(i % 10) * 10**5 + str(i): 1.0},
+    "texts": lambda i: {"text": str(i % 10) * 10**5 + str(i)},
+    "arrays": lambda i: {f"array {i}": np.ones(2**17)},
+    "names of arrays": lambda i: {str(i % 10) * 10**5 + str(i): np.ones(3)},
+}
+
+
+@pytest.mark.parametrize("example", LONG_ONES.values(), ids=LONG_ONES)
+def test_no_cache_keeps_long_names_or_projections_of_long_arrays(example):
+    model = rb.KernelLDA(20, kernel=rb.RBF(GAMMA))
+    model.learn_one({"a": 1.0}, 0)
+    p = model.predict_proba_one(example(0))
+    tracemalloc.start()
+    try:
+        for i in range(20):
+            model.predict_proba_one(example(i))
+        assert model.predict_proba_one(example(0)) == p
+        model.predict_one({"a": 1.0})
+        remaining, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert remaining < 10**5  # one name
+
+
+@pytest.mark.parametrize("name", ["a", 1, 1.5, ("a", 2), Category(("color", "red"))], ids=repr)
+def test_projections_of_short_names_are_cached(name):
+    model = rb.KernelLDA(20, seed=17)
+    model.predict_one({name: 1.0})
+    before = frequencies_of.cache_info().hits
+    model.predict_one({"b": 1.0})
+    model.predict_one({name: 1.0})
+    assert frequencies_of.cache_info().hits > before
 
 
 @pytest.mark.parametrize(

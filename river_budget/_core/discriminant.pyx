@@ -20,12 +20,14 @@ from river_budget._state import LARGEST_NUMBER, finite, floats, require, require
 from river_budget.kernels import Category
 
 from river_budget._core.engine cimport Engine
+from river_budget._core.features cimport is_small
 from river_budget._core.loops cimport SymmetricLoops, loops
 from river_budget._core.store cimport Store
 
 # The hot loops for doubles.
 cdef SymmetricLoops *doubles = &loops.symmetric[1]
 
+MOST_SIGNS = 2**18                     # of an array, as a cache keeps them
 BUFFER = 256                           # examples that are kept, as scales and width are learned from them
 cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
 cdef double FLOOR = 0.1                # with forgetting, a share of this is put back into R at each step
@@ -56,19 +58,21 @@ def bits_of(seed, name, n_bytes):
     return shake_256(f"{seed}:{text_of(name)}".encode(errors="surrogatepass")).digest(n_bytes)
 
 
-@functools.lru_cache(1000)
-def frequencies_of(seed, name, n):
+def new_frequencies(seed, name, n):
     """Return n normal numbers that follow from a seed and a name, as float32."""
     bits = np.frombuffer(bits_of(seed, name, 8 * n), "<u4").reshape(2, n)
     u, v = (bits + 0.5) / 2.0**32
     return (np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)).astype(np.float32)
 
 
-@functools.lru_cache(16)
-def signs_of(seed, name, n_blocks, size):
+def new_signs(seed, name, n_blocks, size):
     """Return the signs of a Hadamard transform of arrays, as int8 (n_blocks, 3, size)."""
     bits = np.frombuffer(bits_of(seed, name, n_blocks * 3 * size // 8), np.uint8)
     return (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(n_blocks, 3, size)
+
+
+# All models share them. They are asked for small names and few signs, which bounds their bytes.
+frequencies_of, signs_of = functools.lru_cache(1000)(new_frequencies), functools.lru_cache(16)(new_signs)
 
 
 cdef class Fourier:
@@ -121,17 +125,23 @@ cdef class Fourier:
     cdef int look_up(self, list columns) except -1:
         """Find the frequencies and weights of other names."""
         factors, pooled, gamma = self.scales
-        rows = np.array([frequencies_of(self.seed, name, self.n) for name in columns], np.float32)
+        rows = [
+            (frequencies_of if is_small(name) else new_frequencies)(self.seed, name, self.n)
+            for name in columns
+        ]
         weights = np.array([factors.get(name, pooled) for name in columns], np.float64)
         weights *= math.sqrt(2.0 * gamma)
-        self.frequencies, self.weights, self.columns = rows.reshape(-1, self.n), weights, columns
+        self.frequencies = np.array(rows, np.float32).reshape(-1, self.n)
+        self.weights, self.columns = weights, columns
 
     cdef int add_array(self, name, array) except -1:
         """Add what an array adds to the projections: H D H D H D x of each block, as it is orthogonal."""
         # Shorter arrays are padded with zeros up to 64, so that their projections are nearly normal.
         cdef Py_ssize_t length = len(array), size = 1 << max(6, (length - 1).bit_length())
         cdef Py_ssize_t n_blocks = (self.n + size - 1) // size
-        cdef const int8_t[:, :, ::1] signs = signs_of(self.seed, name, n_blocks, size)
+        cdef bint is_cached = is_small(name) and 3 * n_blocks * size <= MOST_SIGNS
+        of_name = signs_of if is_cached else new_signs
+        cdef const int8_t[:, :, ::1] signs = of_name(self.seed, name, n_blocks, size)
         cdef double[:, ::1] x = np.zeros((n_blocks, size))
         factors, pooled, gamma = self.scales
         weight = math.sqrt(2.0 * gamma) * factors.get(name, pooled)
