@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._checks import check_count, check_probability, check_seed, out_of_memory
+from river_budget._checks import check_count, check_seed, number, out_of_memory
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
@@ -17,6 +17,11 @@ from river_budget.kernels import RBF
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
 MOST_FEATURES = 10_000
+
+# Beyond, rounding errors would grow faster than examples correct them.
+check_forgetting = number(
+    "1, or a number from 0.9 to 0.99999", lambda value: value == 1 or 0.9 <= value <= 0.99999
+)
 
 
 def check_n_features(name: str, n_features: Any) -> None:
@@ -43,6 +48,11 @@ class KernelLDA(OnlineClassifier):
     example. Projections follow from names and seed, so checkpoints leave them out. Arrays, such as
     embeddings, are projected by Hadamard transforms.
 
+    Rounding errors limit the weight of an example, which is multiplied by that of its label. It
+    counts as at least 1e-8 and at most 1,000. If a share s = 1 - `forgetting` of all sums fades in
+    each round, it counts as at most the least of 100, 100,000 s and 5,000 / (s D). With
+    `dtype="float64"`, each of these is 10,000 times as large.
+
     All models of a process share two caches: the projections of at most 1,000 names, with
     `1000 (2 D + 2500)` bytes at most, and the signs of at most 16 arrays, with 5 MB at most. What
     names of more than 100 characters and very long arrays need is computed for each example anew.
@@ -52,8 +62,8 @@ class KernelLDA(OnlineClassifier):
     n_features
         Number of random features D, even; for embeddings, 500 or more.
     forgetting
-        Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift, and
-        makes a round about 1.4 times as long.
+        Factor of all sums in each round, 1 or from 0.9 to 0.99999; 1 forgets nothing. 0.999 follows
+        drift, and makes a round about 1.4 times as long.
     kernel
         An `RBF`. Without a gamma, scales and width are learned after 2, 4, 8, ..., 256 examples,
         which are then learned again. After that they are fixed.
@@ -83,7 +93,7 @@ class KernelLDA(OnlineClassifier):
     _last_update = BUFFER
 
     n_features: int = parameter(default=300, check=check_n_features)
-    forgetting: float = parameter(default=1.0, check=check_probability)
+    forgetting: float = parameter(default=1.0, check=check_forgetting)
     kernel: RBF | None = None
     seed: int = parameter(default=0, check=check_seed)
 
@@ -94,7 +104,6 @@ class KernelLDA(OnlineClassifier):
         require(is_there, f"an inverse is not that of {n} features")
 
     def _new_engine(self) -> Discriminant:
-        require(self.forgetting, "forgetting must be above 0 and at most 1, got 0")
         given = RBF() if self.kernel is None else self.kernel
         require(isinstance(given, RBF), f"kernel must be an RBF, got {given!r}")
         store = Store([given], self.dtype, [given.learns_scales])

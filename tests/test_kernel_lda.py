@@ -44,7 +44,7 @@ def first_labels(n_labels):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.6])
+@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9])
 @pytest.mark.parametrize("has_arrays", [False, True])
 @pytest.mark.parametrize("n_labels", [2, 5])
 def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
@@ -66,7 +66,7 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
 def statistics(model):
     """Return P (features, features), W (features, labels), K (labels, labels) and counts (labels,)."""
     state = model._f.own_state()
-    P = unpacked(state["inverse"][np.newaxis], model.n_features)[0]
+    P = state["scale"] * unpacked(state["inverse"][np.newaxis], model.n_features)[0]
     return P, state["coefficients"].T, state["residuals"], state["counts"]
 
 
@@ -263,7 +263,7 @@ def test_bad_input_changes_nothing(bad, n):
     ("name", "value"),
     [
         ("n_features", 0), ("n_features", 11), ("n_features", 20_000), ("forgetting", 0.0),
-        ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("seed", np.array([1, 2])),
+        ("forgetting", 1e-3), ("forgetting", 0.89), ("forgetting", 1 - 1e-6), ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("seed", np.array([1, 2])),
         ("dtype", "int8"),
     ],
 )  # fmt: skip
@@ -277,6 +277,7 @@ FORGED = [
     ("coefficients", lambda a: a[:, 1:]),
     ("residuals", lambda a: a * np.nan),
     ("counts", lambda a: -a),
+    ("scale", lambda scale: 0.0),
     ("beta", lambda beta: math.inf),
     ("squares", lambda squares: -1.0),
     ("rounds", lambda n: n + 1),
@@ -365,7 +366,7 @@ def test_forgetting_follows_a_concept_of_two_features():
     assert right[0.995] > 1_700 > 1_200 > right[1.0]
 
 
-@pytest.mark.parametrize("forgetting", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("forgetting", [0.9, 0.99, 0.999])
 def test_directions_without_data_keep_a_bounded_variance(forgetting):
     model = rb.KernelLDA(100, forgetting, rb.RBF(0.1))
     for value in np.random.default_rng(0).normal(size=3_000).tolist():
@@ -386,3 +387,69 @@ def test_random_features_that_take_more_memory_than_there_is(monkeypatch, dtype)
         rb.KernelLDA(n_features=1000, dtype=dtype)
     n_bytes = int(re.search(r"about ([\d,]+) bytes", str(caught.value))[1].replace(",", ""))
     assert n_bytes == pytest.approx(taken, rel=0.05)
+
+
+WEIGHTS = {
+    "large": lambda t, rng: 1e12,
+    "a million": lambda t, rng: 1e6,
+    "tiny": lambda t, rng: 1e-90,
+    "tiny first": lambda t, rng: 1e-30 if t < 2 else 1.0,
+    "tiny first, then large": lambda t, rng: 1e-90 if t < 2 else 1e12,
+    "of any size": lambda t, rng: 10.0 ** rng.uniform(-100, 12),
+}
+
+
+def stays_whole(model, examples):
+    """Check that a model has finite probabilities, and can be saved and loaded."""
+    p = np.array([list(model.predict_proba_one(x).values()) for x, *_ in examples])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert content(checkpoint.loads(checkpoint.dumps(model)).state()) == content(model.state())
+
+
+@pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1e12, 1: 1e-12}], ids=str)
+@pytest.mark.parametrize("forgetting", [1.0, 0.99999, 0.99, 0.9])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_of_any_size(dtype, forgetting, class_weight, weight):
+    rng = np.random.default_rng(5)
+    model = rb.KernelLDA(30, forgetting, class_weight=class_weight, dtype=dtype)
+    examples = [(x, y, weight(t, rng)) for t, (x, y) in enumerate(stream(300, 10))]
+    for n, example in enumerate(examples, 1):
+        model.learn_one(*example)
+        if n in (5, 100, 300):
+            stays_whole(model, examples[:5])
+
+
+@pytest.mark.parametrize("first", [1e-30, 1.0])
+def test_more_labels_than_features_fade(first):
+    """Each waits for its floor until its turn comes, after as many rounds as there are labels."""
+    model = rb.KernelLDA(10, 0.9, rb.RBF(GAMMA), max_classes=300)
+    for y in range(300):
+        model.learn_one({"a": float(y % 7)}, y, first)
+    for x, y in stream(500, 3):
+        model.learn_one(x, y)
+    stays_whole(model, list(stream(5, 3)))
+    assert statistics(model)[3][:3].sum() < 250
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("forgetting", "weight"), [(0.99999, 1.0), (0.9999, 1e12), (1.0, 1e12)])
+def test_one_feature_for_long(forgetting, weight):
+    """Its examples excite few directions, whose variances vanish among the errors of the others."""
+    rng, n = np.random.default_rng(3), 150_000
+    X, y = pd.DataFrame(rng.normal(size=(n, 1))), pd.Series(rng.integers(3, size=n))
+    model = rb.KernelLDA(20, forgetting, rb.RBF(GAMMA))
+    model.learn_many(X, y, np.full(n, weight))
+    stays_whole(model, [({0: value},) for value in X[0][:5].tolist()])
+
+
+def test_fading_rounds_no_element_in_each_round():
+    """A million roundings of P would add up to more than its smallest variances."""
+    model, double = (
+        rb.KernelLDA(20, 0.99999, rb.RBF(GAMMA), dtype=d) for d in ("float32", "float64")
+    )
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20_000, 1)))
+    for one in (model, double):
+        one.learn_many(X, pd.Series(X[0] > 0))
+    gap = statistics(model)[0] - statistics(double)[0]
+    assert np.linalg.norm(gap, 2) < 1e-3 * statistics(double)[0].max()

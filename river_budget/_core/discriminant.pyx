@@ -40,6 +40,12 @@ cdef double MOST_BETA = 10.0
 cdef double KEPT = 0.999
 # What is restored may exceed the bounds of exact arithmetic without forgetting by this factor.
 cdef double SLACK = 1e6
+# A weight counts as at least this: the inverse of a label with less would swallow those of all others.
+cdef double LEAST_WEIGHT = 1e-8
+# While an element of K is larger, sums do not fade.
+cdef double LARGEST_K = 1e8
+# When the common factor of P is at least this, P is multiplied by it.
+cdef double LARGEST_SCALE = 2.0
 
 
 def text_of(name):
@@ -166,12 +172,14 @@ cdef class Discriminant(Engine):
 
     cdef Fourier fourier
     cdef Py_ssize_t n_features
-    cdef double forgetting
+    cdef double forgetting, most_weight
+    cdef double least_variance             # of an example: a smaller one is a rounding error
     # What is learned.
     cdef object P                          # elements in the layout of `symmetric.h`
     cdef object W                          # (labels, width)
     cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
     cdef double[::1] counts                # weights of the examples of each label
+    cdef double scale                      # a common factor of the elements of P
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
     # Of the example with `stamp`: W' phi and what follows, and then its residuals and K times these.
@@ -192,6 +200,8 @@ cdef class Discriminant(Engine):
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops.symmetric[dtype == np.float64]
+        self.least_variance = PRIOR * np.finfo(dtype).eps
+        self.most_weight = most_weight(dtype, forgetting, n_features)
         self.vectors = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
         self.P = zero_matrix((places(self.n_rows, 0),), dtype)
@@ -255,10 +265,11 @@ cdef class Discriminant(Engine):
 
     cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil:
         cdef bint is_known = self.counts[label] > 0.0
+        weight = fmax(LEAST_WEIGHT, fmin(self.most_weight, weight))
         if is_known:
             self.adapt(label, weight)
         self.loops.multiply(self.p, self.phi, self.u, self.n_rows)
-        gain = self.regress(label, weight, 1.0)
+        gain = self.regress(label, weight)
         if is_known:
             self.add_to_residuals(gain)
         else:
@@ -271,18 +282,23 @@ cdef class Discriminant(Engine):
         if self.forgetting < 1.0:
             self.forget(n_rounds)
 
-    cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil:
-        """Multiply P by a factor and learn phi, with u = P phi, in P and W; return the gain."""
-        self.loops.scale(self.u, factor, self.width)
+    cdef double regress(self, Py_ssize_t label, double weight) noexcept nogil:
+        """Learn phi in P and W, where u is the product of phi and P without its scale; return the gain."""
+        self.loops.scale(self.u, self.scale, self.width)
         variance = self.loops.dot(self.phi, self.u, self.width)
-        gain = weight / (1.0 + weight * fmax(0.0, variance))
+        if variance < self.least_variance:
+            # The signs of u may be wrong, too, so that each update would make the errors larger.
+            variance = 0.0
+            self.loops.scale(self.u, 0.0, self.width)
+        gain = weight / (1.0 + weight * variance)
         for c in range(self.n_labels):
             self.residuals[c] = (c == label) - self.means[c]
             # Without examples, a label has coefficients and a residual of 0.
             change = gain * self.residuals[c]
             self.loops.add_multiple(self.w + c * self.row_bytes, change, self.u, self.width)
-        # Below 0 by rounding alone.
-        self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
+        factor = self.scale if self.scale >= LARGEST_SCALE else 1.0
+        self.scale /= factor
+        self.loops.scale(self.u, sqrt(gain / self.scale), self.width)
         self.loops.subtract(self.p, factor, self.u, self.n_rows)
         return gain
 
@@ -323,18 +339,23 @@ cdef class Discriminant(Engine):
         """Let all sums fade, and put back what lambda I loses, in one direction after the other.
 
         Data may excite few directions. P grows in the others, most in that whose turn it is, since it
-        has waited for longest. While it is too large there, nothing fades.
+        has waited for longest. While it is too large there, nothing fades. While K is, as labels wait
+        for their turn, floors are put back alone. P fades by its scale: to multiply its elements in each
+        round would round them each time.
         """
-        cdef double factor = 1.0, share = FLOOR * (1.0 - self.forgetting)
+        cdef double largest = 0.0, share = FLOOR * (1.0 - self.forgetting)
         cdef Py_ssize_t n_seen = 0, turn = n_rounds % self.n_labels
         self.loops.column(self.p, n_rounds % self.n_features, self.phi, self.u, self.n_rows)
-        if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
-            factor = 1.0 / self.forgetting
+        for c in range(self.n_labels):
+            largest = fmax(largest, self.K[c, c])
+        if self.scale * self.loops.dot(self.phi, self.u, self.width) < LARGEST:
+            kept = self.forgetting if largest < LARGEST_K else 1.0
+            self.scale /= kept
             for c in range(self.n_labels):
                 self.residuals[c] = self.counts[c] > 0.0
                 n_seen += self.counts[c] > 0.0
-                self.counts[c] *= self.forgetting
-                doubles.scale(&self.K[c, 0], factor, self.room)
+                self.counts[c] *= kept
+                doubles.scale(&self.K[c, 0], 1.0 / kept, self.room)
             # Floors are put back into R, and into N for the label whose turn it is.
             self.add_to_residuals(share)
             if self.residuals[turn] > 0.0:
@@ -345,7 +366,7 @@ cdef class Discriminant(Engine):
         for c in range(self.n_labels):
             self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
         # An example of no label.
-        gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR, factor)
+        gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR)
         self.add_to_residuals(gain)
 
     # Scales, and the memory for labels.
@@ -377,7 +398,7 @@ cdef class Discriminant(Engine):
         self.P[:], self.W[:] = 0.0, 0.0
         self.P[places(diagonal, diagonal)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
-        self.beta, self.squares, self.stamp = 1.0, 1.0, -1
+        self.scale, self.beta, self.squares, self.stamp = 1.0, 1.0, 1.0, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         room = (n_labels + 7) // 8 * 8
@@ -400,7 +421,7 @@ cdef class Discriminant(Engine):
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.K.base[:, : self.n_labels].copy(), "counts": self.counts.base.copy(),
-            "beta": self.beta, "squares": self.squares,
+            "scale": self.scale, "beta": self.beta, "squares": self.squares,
             "kept": self.kept.base[: self.store.n].copy(),
         }
 
@@ -426,6 +447,7 @@ cdef class Discriminant(Engine):
         require((squares <= largest * counts).all(), "a coefficient is too large")
         possible = K.diagonal() * counts <= SLACK + largest * counts
         require(possible.all(), "the inverse of the residuals is too large")
+        self.scale = finite(state["scale"], 1.0, LARGEST_SCALE)
         self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
         P = padded(P, self.n_rows, self.width)
@@ -433,6 +455,18 @@ cdef class Discriminant(Engine):
         self.P[:] = np.concatenate(groups)
         self.W[:, :n_features], self.K.base[:, :n], self.counts = W, K, counts
         self.kept = padded(kept, BUFFER if is_kept else 0)
+
+
+def most_weight(dtype, forgetting, n_features):
+    """Return the weight as which all larger ones count: beyond, variances are lost in rounding errors.
+
+    With forgetting, the bounds are those of the sum of all weights, and of how far P fades in a direction
+    until its turn comes.
+    """
+    most, lost = 1e3, 1.0 - forgetting
+    if lost:
+        most = min(100.0, 1e5 * lost, 5e3 / (lost * n_features))
+    return most if dtype == np.float32 else 1e4 * most
 
 
 def places(rows, columns):

@@ -43,6 +43,15 @@ def test_mixers_are_charged_for_exemplars_that_they_are_fitted_to():
     assert learned(tasks()).mixture_weights["hedge"] < 0.5
 
 
+@pytest.mark.parametrize(("first", "others"), [(1e12, 1e12), (1e6, 1e6), (1e-30, 1.0)])
+def test_weights_of_any_size(first, others):
+    model = rb.Mnemotron(budget=10, archive=20, class_weight="balanced")
+    for t, (x, y) in enumerate(tasks(length=100)[:200]):
+        model.learn_one(x, y, first if t < 2 else others)
+    assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
+    assert content(checkpoint.loads(checkpoint.dumps(model)).state()) == content(model.state())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "copied",
