@@ -637,11 +637,11 @@ cdef bint pack_numbers(Store self, dict x) except -1:
 cdef int check_names(list names) except -1:
     """Raise ValueError if a name cannot be that of a feature."""
     for name in names:
-        if not is_small(name, 2):
+        if not is_ordinary(name, 2):
             check_name(name)
 
 
-cdef bint is_small(name, int depth) except -1:
+cdef bint is_ordinary(name, int depth) except -1:
     """Return whether a name is a text, a small number or a tuple of such, as most are."""
     cdef int overflow = 0
     if PyUnicode_CheckExact(name) or PyFloat_CheckExact(name):
@@ -652,7 +652,7 @@ cdef bint is_small(name, int depth) except -1:
     if not PyTuple_Check(name) or depth == 0:
         return False
     for part in <tuple> name:
-        if not is_small(part, depth - 1):
+        if not is_ordinary(part, depth - 1):
             return False
     return True
 

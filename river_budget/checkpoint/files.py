@@ -67,6 +67,8 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 def load(path: str | Path) -> Any:
     """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
+    With another NumPy or number of threads of BLAS, large models differ in the last bits.
+
     Raises CheckpointError if the file is damaged, changed, foreign, or newer than this version, and
     OSError if it cannot be read.
     """
