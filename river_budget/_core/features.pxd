@@ -72,7 +72,7 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
 
 # Return a number all of whose bits depend on all bits of another one, and the hash of bytes.
 cdef uint64_t mixed(uint64_t h) noexcept nogil
-cdef uint64_t hash_of_bytes(const unsigned char *bytes, Py_ssize_t n) noexcept nogil
+cdef uint64_t hash_of_bytes(const char *bytes, Py_ssize_t n) noexcept nogil
 # Return a hash of a name that is the same in each process.
 cdef uint64_t hash_of(name) except? 0
 

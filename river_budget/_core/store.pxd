@@ -97,6 +97,7 @@ cdef class Store:
     # They are those of the vectors when the kernels changed, or of the first vector, so that kernel values
     # stay as they are while arrays come and go. None: there was no vector yet.
     cdef dict array_sizes
+    cdef bint lacks_arrays            # whether there are some of these that no vector has
     cdef set named                    # the names whose scales may differ from that of all others
     # Vectors.
     cdef Features features

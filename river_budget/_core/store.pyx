@@ -571,6 +571,7 @@ cdef int set_tables(Store self, Py_ssize_t capacity) except -1:
         scale_of_array(self, g, name, self.matrices.sizes[name])
         for g in range(self.n_inner) for name in self.matrices.place_of
     ]
+    self.lacks_arrays = not (self.array_sizes or {}).items() <= self.matrices.sizes.items()
     self.of_matrices = np.array(scales, np.float64).reshape(self.n_inner, self.matrices.n)
     self.by_slot, self.by_point, self.capacity = by_slot.base, by_point.base, capacity
 
@@ -635,9 +636,10 @@ cdef bint pack_numbers(Store self, dict x) except -1:
 
 
 cdef int check_names(list names) except -1:
-    """Raise ValueError if a name cannot be that of a feature."""
+    """Raise ValueError if a name cannot be that of a feature; the parts of categories were checked."""
     for name in names:
-        if not is_ordinary(name, 2):
+        is_known = PyUnicode_CheckExact(name) or type(name) is Category
+        if not is_known and not is_ordinary(name, 2):
             check_name(name)
 
 
@@ -673,7 +675,7 @@ cdef int set_elements(Store self, Point *p, dict arrays) except -1:
             inner, scale = &self.inners[g], scale_of_array(self, g, name, len(array))
             p.own[g].absent += size(inner, scale) * size_of(inner, array)
     for g in range(self.n_inner):
-        if self.inners[g].statistic == SUM_OF_RATIONALS and self.array_sizes:
+        if self.lacks_arrays and self.inners[g].statistic == SUM_OF_RATIONALS:
             p.own[g].rationals = rationals_of(self, g, arrays or {})
 
 
@@ -788,7 +790,7 @@ cdef tuple parts_of(Store self, dict x):
     """
     cdef dict numbers = {}, arrays = {}
     cdef set filled = set()
-    check_names(list(x))
+    check_names(PyDict_Keys(x))
     try:
         for name, value in list(x.items()):  # the code of a value may change x
             if PyFloat_Check(value) and value == value:
