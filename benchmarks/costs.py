@@ -33,7 +33,7 @@ from benchmarks.ie_gp import IEGP
 from benchmarks.models import knn, ours, run
 from benchmarks.streams import gaussians
 from benchmarks.timing import alternating_medians, lower_limit
-from river_budget.base import memory_of
+from river_budget.base import Chain
 from river_budget.base.scales import LAST_UPDATE
 
 PARTS = 11
@@ -119,7 +119,7 @@ def cost(name: str, setting: Setting) -> Cost:
     full = is_full(model, setting.budget) or not hasattr(model, "n_support")
     starts = range(0, len(timed), setting.n_timed)
     times = [run(model, timed[start : start + setting.n_timed])[1] for start in starts]
-    return Cost(statistics.median(times), memory_of(model), full)
+    return Cost(statistics.median(times), Chain(model).memory_bytes, full)
 
 
 def limit_of(setting: Setting) -> float:

@@ -7,7 +7,7 @@ import time
 from river import evaluate, forest, linear_model, metrics, multiclass, neighbors, tree
 
 import river_budget as rb
-from river_budget.base import classifier_of, memory_of
+from river_budget.base import Chain
 from river_budget.catalog import ALGORITHMS
 
 
@@ -41,10 +41,10 @@ def rivers() -> dict:
 
 def size_of(model) -> int:
     """Return the size of a model's classifier in bytes; that of one model a class is their sum."""
-    classifier = classifier_of(model)
+    classifier = Chain(model).last
     if isinstance(classifier, multiclass.OneVsRestClassifier):
-        return sum(map(memory_of, classifier.classifiers.values()))
-    return memory_of(classifier)
+        return sum(Chain(each).memory_bytes for each in classifier.classifiers.values())
+    return Chain(classifier).memory_bytes
 
 
 def run(model, examples) -> tuple[float, float, int]:

@@ -28,7 +28,7 @@ from benchmarks import streams
 from benchmarks.local import load
 from benchmarks.multiclass import markdown
 from river_budget import synth
-from river_budget.base import memory_of
+from river_budget.base import Chain
 from river_budget.datasets import DatasetError
 
 LATE = 50
@@ -262,7 +262,7 @@ def played(setup: Setup, policy: Any, seed: int, limit: int, is_told_all: bool) 
     is_own = isinstance(policy, rb.bandit.ArmClassifiers) and hasattr(
         policy.new_model(), "memory_bytes"
     )
-    n_bytes = memory_of(policy) if is_own else 0
+    n_bytes = Chain(policy).memory_bytes if is_own else 0
     return Figures(total / n, 1e6 * seconds / n, n_bytes)
 
 

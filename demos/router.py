@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from river import metrics
 
 import river_budget as rb
-from river_budget.base import memory_of
+from river_budget.base import Chain
 
 PER_TASK, DELAY, SHARE_UNKNOWN = 10, 50, 0.1
 KERNEL = rb.RBF(gamma=1.0)
@@ -157,7 +157,7 @@ def main() -> None:
         run = runs[name] = route(router, data)
         print(
             f"{name:<14}{100 * run.seen[-1]:>13.1f}{100 * run.forgetting:>12.1f}{run.area:>8.3f}"
-            f"{run.microseconds:>7.0f}{memory_of(router.model):>12,}"
+            f"{run.microseconds:>7.0f}{Chain(router.model).memory_bytes:>12,}"
         )
 
     figure = Figure(figsize=(7, 4), layout="constrained")

@@ -7,8 +7,8 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability, check_seed
-from river_budget._state import Between, Learned, Number, Random, require
-from river_budget.base import classifier_of, documented, memory_of
+from river_budget._state import Between, Learned, Number, Random
+from river_budget.base import Chain, documented
 from river_budget.kernels import Features
 
 BURST = 10.0  # the largest number of questions that may be saved up
@@ -54,8 +54,9 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     _rng = Random()
 
     def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:
-        is_classifier = isinstance(classifier_of(model), base.Classifier)
-        require(is_classifier, f"model must be a classifier, got {model!r}")
+        self._inner_chain = Chain(model)
+        if not self._inner_chain.is_classifier:
+            raise ValueError(f"model must be a classifier, got {model!r}")
         check_probability("rate", rate)
         if seed is not None:
             check_seed("seed", seed)
@@ -67,16 +68,29 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes."""
-        return memory_of(self.model)
+        return self._inner_chain.memory_bytes
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Return the predicted label, or None, and whether to ask for the true one."""
         y_pred, asks = self.predict_proba_one(x, **kwargs)
         return max(y_pred, key=y_pred.get) if y_pred else None, asks
 
+    def ask(self, x: Features) -> Any:
+        """Return what the model says of an example, without the question for its label.
+
+        Nothing changes. Raises ValueError if the model refuses x, a dict.
+        """
+        return self._inner_chain.ask(x)
+
+    def learn(self, answer: Any, y: base.typing.ClfTarget) -> None:
+        """Learn the example of an answer, as the model does. Raises ValueError as that."""
+        answer.check(self._inner_chain.source)
+        self._inner_chain.learn(answer.x, y, answer.n_rounds)
+        answer.use()
+
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        """Learn an answer, whenever it comes."""
-        self.model.learn_one(x, y, **kwargs)
+        """Learn the label of an example, whenever it comes."""
+        self._inner_chain.learn(x, y, **kwargs)
 
     def _ask_for_label(self, x: Features, y_pred: dict[Any, float]) -> bool:
         self._labels = min(BURST, self._labels + self.rate)

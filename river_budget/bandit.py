@@ -23,11 +23,9 @@ from river_budget._checks import (
 )
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
 from river_budget.base import (
-    classifier_of,
+    Chain,
     documented,
-    memory_of,
     parameter,
-    rounds_of,
 )
 from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
@@ -94,7 +92,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
     _models = Dict()
     _rewards = Field[Any](dict)
-    # The arm and the context of each ticket that waits, oldest first.
+    # Of each ticket that waits, oldest first: the arm, the context, and how many rewards the arm had.
     _pending = Dict()
     _next_id = Count()
     _rng = Random()
@@ -109,7 +107,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         model = self.model
-        is_valid = model is None or isinstance(classifier_of(model), base.Classifier)
+        is_valid = model is None or Chain(model).is_classifier
         require(is_valid, f"model must be a classifier, got {model!r}")
         bandit.base.ContextualPolicy.__init__(self)
         self._rng = random_of(self.seed)
@@ -126,9 +124,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     @property
     def memory_bytes(self) -> int:
         """Memory of models and tickets in bytes."""
-        contexts = [context for _, context in self._pending.values()]
+        contexts = [context for _, context, _ in self._pending.values()]
         parts = [self._pending, *contexts, *(v for context in contexts for v in context.values())]
-        return sum(map(sys.getsizeof, parts)) + sum(map(memory_of, self._models.values()))
+        return sum(map(sys.getsizeof, parts)) + sum(
+            Chain(model).memory_bytes for model in self._models.values()
+        )
 
     def new_model(self) -> Any:
         """Return the classifier of a new arm."""
@@ -138,11 +138,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context."""
-        waiting = Counter(arm for arm, _ in self._pending.values())
+        waiting = Counter(arm for arm, *_ in self._pending.values())
         costs, n_0, values = self.costs or {}, self.prior_successes, {}
         for arm in arm_ids:
-            n, model = self._counts.get(arm, 0), self._models.get(arm)
-            p = 0.0 if model is None else model.predict_proba_one(context).get(True, 0.0)
+            n, chain = self._counts.get(arm, 0), self._chain_of(arm)
+            p = 0.0 if chain is None else chain.ask(context).probabilities.get(True, 0.0)
             values[arm] = (n * p + n_0) / (n + waiting[arm] + n_0) - costs.get(arm, 0.0)
         return values
 
@@ -158,9 +158,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         expected = f"a whole number of at least {least} below 2**62 - 1"
         require(is_id, f"the ticket {shown(number)} must be {expected}")
         if self._models.keys().isdisjoint(arms):
-            self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
+            Chain(self.new_model()).ask(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
-        waiting, oldest = (ticket.arm, copy.deepcopy(context)), next(iter(self._pending), None)
+        chain, oldest = self._chain_of(ticket.arm), next(iter(self._pending), None)
+        n_rounds = (chain and chain.n_rounds) or 0
+        waiting = ticket.arm, copy.deepcopy(context), n_rounds
         # No interrupt comes after the call.
         if len(self._pending) >= self.max_pending:
             del self._pending[oldest]
@@ -169,16 +171,16 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
     def waits_for(self, ticket_id: int) -> Any:
         """Return the arm of a ticket that waits for its reward, or None."""
-        return self._pending.get(ticket_id, (None, None))[0]
+        return self._pending.get(ticket_id, (None, None, 0))[0]
 
     def reward(self, ticket_id: int, reward: float) -> bool:
         """Learn the reward of a ticket as `update`, or return False if it does not wait for one."""
         is_ticket = isinstance(ticket_id, Ticket)
         require(not is_ticket, "reward takes the id of a ticket, not the ticket")
-        arm, context = self._pending.get(ticket_id, (None, None))
+        arm, context, n_rounds = self._pending.get(ticket_id, (None, None, 0))
         if context is None:
             return False
-        self._learn(arm, context, reward, ticket_id)
+        self._learn(arm, context, reward, ticket_id, n_rounds)
         return True
 
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
@@ -186,30 +188,33 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
         Raises ValueError, and changes nothing, if the reward, the context or the arm is refused.
         """
-        self._learn(arm_id, context, reward, None)
+        self._learn(arm_id, context, reward, None, -1)
 
-    def _learn(self, arm_id: Any, context: Features, reward: Any, ticket_id: int | None) -> None:
+    def _learn(
+        self, arm_id: Any, context: Features, reward: Any, ticket_id: int | None, asked_at: int
+    ) -> None:
         """Learn a reward, count it, and end its ticket: all of this or nothing, also at an interrupt."""
         (arm_id,) = _arms([arm_id])
         is_reward = isinstance(reward, (numbers.Real, np.bool_)) and reward in (0, 1)
         require(
             is_reward, f"the reward must be 1 or 0, for success or failure, got {shown(reward)}"
         )
-        model = self._models.get(arm_id)
-        if model is None:
+        chain = self._chain_of(arm_id)
+        if chain is None:
             limit = f"at most {self.max_arms} are allowed: raise max_arms, or forget(arm_id) others"
             is_allowed = len(self._models) < self.max_arms
             require(is_allowed, f"the arm {shown(arm_id)} is one too many, {limit}")
-            model = self.new_model()
+            chain = Chain(self.new_model())
         mean = copy.copy(self._rewards.get(arm_id)) or stats.Mean()
         mean.update(float(reward))
-        n, n_rounds, is_learned = self._counts.get(arm_id, 0) + 1, rounds_of(model), False
+        model, n = chain.model, self._counts.get(arm_id, 0) + 1
+        n_rounds, is_learned = chain.n_rounds, False
         try:
-            model.learn_one(context, bool(reward))
+            chain.learn(context, bool(reward), asked_at)
             is_learned = True
         finally:
             # An interrupt may come after the model has learned. None comes before the last call.
-            if is_learned or rounds_of(model) != n_rounds:
+            if is_learned or chain.n_rounds != n_rounds:
                 self._models[arm_id], self._rewards[arm_id], self._counts[arm_id] = model, mean, n
                 self._n += 1
                 self._pending.pop(ticket_id, None)
@@ -231,8 +236,14 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         tickets = list(map(count, self._pending))
         in_order = sorted(tickets) == tickets and max(tickets, default=-1) < self._next_id
         require(in_order and len(tickets) <= self.max_pending, "the tickets are wrong")
-        for arm, context in self._pending.values():
+        for arm, context, n_rounds in self._pending.values():
             require(is_class(arm) and isinstance(context, dict), "a ticket is wrong")
+            count(n_rounds)
+
+    def _chain_of(self, arm: Any) -> Chain | None:
+        """Return the model of an arm, or None if it has none yet."""
+        model = self._models.get(arm)
+        return None if model is None else Chain(model)
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
         return self._choose(_arms(arm_ids), context)[0]

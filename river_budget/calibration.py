@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from river import base
@@ -13,8 +12,8 @@ from river.compose import Pipeline
 
 from river_budget._core.calibration import LARGEST_GAP, Calibrator
 from river_budget._state import Field, Learned, bytes_of
-from river_budget.base import OnlineClassifier, Perceptron, documented
-from river_budget.base.machine import Copied, classifier_of, memory_of
+from river_budget.base import Chain, Perceptron, WrappedAnswer, documented
+from river_budget.base.machine import Copied
 from river_budget.kernels import Features
 
 __all__ = ["Calibrated", "Calibrator"]
@@ -27,14 +26,15 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     """A classifier that forwards to another one inside."""
 
     def __init__(self, model: base.Classifier | Pipeline) -> None:
-        if not isinstance(classifier_of(model), base.Classifier):
+        self._chain = Chain(model)
+        if not self._chain.is_classifier:
             raise ValueError(f"model must be a classifier, got {model!r}")
         self.model = model
 
     @property
     def memory_bytes(self) -> int:
         """Memory of the model inside and of the wrapper in bytes."""
-        return memory_of(self.model) + sys.getsizeof(self) + bytes_of(self)
+        return self._chain.memory_bytes + sys.getsizeof(self) + bytes_of(self)
 
     @property
     def _wrapped_model(self) -> Any:
@@ -44,14 +44,55 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     def _multiclass(self) -> bool:
         return self._wrapped_model._multiclass  # noqa: SLF001 (River has no public name for it)
 
+    def ask(self, x: Features) -> Any:
+        """Return what the model says of an example, to `learn` it when its label is known.
+
+        Nothing in the model changes. Raises ValueError if the model refuses x, a dict.
+        """
+        return WrappedAnswer(inner := self._chain.ask(x), inner.label)
+
+    def learn(self, answer: Any, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+        """Learn the example of an answer.
+
+        Parameters
+        ----------
+        answer
+            What `ask` returned, possibly long ago, in another process, or before a checkpoint.
+        y
+            The label of the example.
+        w
+            Weight of the example, as in `learn_one`.
+
+        Raises
+        ------
+        ValueError
+            If the answer is that of another model or was learned before, or as `learn_one`.
+        """
+        answer.check(self._chain.source)
+        # A model of another library may take no weight.
+        self._learn_answer(answer, y, **({} if w == 1.0 else {"w": w}))
+        answer.use()
+
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        self.model.learn_one(x, y, **kwargs)
+        self._learn_asked(x, y, -1, **kwargs)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return self.model.predict_one(x, **kwargs)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.model.predict_proba_one(x, **kwargs)
+
+    def _learn_answer(self, answer: Any, y: Any, **kwargs: Any) -> None:
+        """Learn the example of an answer that was checked."""
+        self._learn_asked(answer.x, y, answer.n_rounds, **kwargs)
+
+    def _learn_asked(self, x: Features, y: Any, asked_at: int, **kwargs: Any) -> None:
+        """Learn an example that was asked about when the model had learned so many; -1: unknown."""
+        self._chain.learn(x, y, asked_at, **kwargs)
+
+    def _note_prediction(self) -> None:
+        """Note that the last example that was asked about was predicted."""
+        self._chain.note_prediction()
 
 
 @documented
@@ -117,54 +158,69 @@ class Calibrated(ClassifierWrapper):
 
         yield {"model": PriorClassifier()}
 
+    def ask(self, x: Features) -> WrappedAnswer:
+        inner = self._chain.ask(x)
+        gaps = self._gaps(inner.scores if self._uses_scores else inner.probabilities)
+        return WrappedAnswer(inner, inner.label, self.calibrator.probabilities(gaps), gaps)
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        answer = self.ask(x)
+        self._note_prediction()
+        return answer.probabilities
+
+    def _learn_answer(self, answer: WrappedAnswer, y: Any, **kwargs: Any) -> None:
+        """Learn the example of an answer, and let the maps learn from the scores of that time."""
+        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, **kwargs)
+
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Let the model learn an example, and the maps what its scores meant.
 
         Keyword arguments such as the weight `w` go to the model. The maps count every example once,
         because they estimate frequencies in the stream as it is.
         """
-        classifier = classifier_of(self.model)
-        n_rounds = classifier.n_rounds if isinstance(classifier, OnlineClassifier) else None
+        self._learn_asked(x, y, -1, **kwargs)
+
+    def _learn_asked(self, x: Features, y: Any, asked_at: int, **kwargs: Any) -> None:
+        chain = self._chain
         try:
-            gaps = self._gaps(x, self._asked)
+            features = chain.features(x)
+            if self._uses_scores:
+                gaps = self._gaps(chain.last.scores_one(features))
+            elif chain.asks:
+                gaps = self._gaps(chain.last.ask(features).probabilities)
+            else:
+                gaps = self._gaps(chain.last.predict_proba_one(features))
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
+        self._learn_with(gaps, x, y, asked_at, **kwargs)
+
+    def _learn_with(
+        self, gaps: dict[Any, float], x: Features, y: Any, asked_at: int, **kwargs: Any
+    ) -> None:
+        """Let the model learn an example, and the maps what gaps meant."""
+        n_rounds = self._chain.n_rounds
         try:
-            self.model.learn_one(x, y, **kwargs)
+            self._chain.learn(x, y, asked_at, **kwargs)
         except BaseException:
             # An interrupt may come after the model has learned.
-            if n_rounds is None or classifier.n_rounds == n_rounds:
+            if n_rounds is None or self._chain.n_rounds == n_rounds:
                 gaps = {}
             raise
         finally:
             self.calibrator.learn(gaps, y)
 
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        gaps = self._gaps(x, functools.partial(self.model.predict_proba_one, **kwargs))
-        return self.calibrator.probabilities(gaps)
+    @property
+    def _uses_scores(self) -> bool:
+        """Whether the maps take scores: the probabilities of a perceptron only rank examples."""
+        return isinstance(self._chain.last, Perceptron)
 
-    def _asked(self, x: Features) -> dict[Any, float]:
-        """Return the probabilities of the model, which does not note that it has predicted them."""
-        classifier = classifier_of(self.model)
-        if isinstance(classifier, OnlineClassifier):
-            return classifier.ask(self._features(x)).probabilities
-        return self.model.predict_proba_one(x)
-
-    def _gaps(self, x: Features, probabilities_of: Callable[..., Any]) -> dict[Any, float]:
-        """Return the largest logit minus that of each label, given what returns probabilities."""
-        classifier = classifier_of(self.model)
-        if isinstance(classifier, Perceptron):
-            scores = classifier.scores_one(self._features(x))
-            logits = {label: 0.5 * score for label, score in scores.items()}
+    def _gaps(self, values: dict[Any, float]) -> dict[Any, float]:
+        """Return the largest logit minus that of each label, given scores, or probabilities."""
+        if self._uses_scores:
+            logits = [0.5 * score for score in values.values()]
         else:
             # The order of the arguments makes a NaN the smallest probability.
-            logits = {
-                label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
-                for label, p in probabilities_of(x).items()
-            }
-        largest = max(logits.values(), default=0.0)
-        return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
-
-    def _features(self, x: Features) -> Features:
-        """Return the features that the classifier gets."""
-        return self.model.transform_one(x) if isinstance(self.model, Pipeline) else x
+            logits = [math.log(min(max(SMALLEST_PROBABILITY, p), 1.0)) for p in values.values()]
+        largest = max(logits, default=0.0)
+        gaps = [min(largest - logit, LARGEST_GAP) for logit in logits]
+        return dict(zip(values, gaps, strict=True))

@@ -11,7 +11,7 @@ from river.compose import Pipeline
 
 from river_budget._checks import check_probability, one_of
 from river_budget._state import require
-from river_budget.base import classifier_of, documented
+from river_budget.base import WrappedAnswer, documented
 from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
@@ -60,7 +60,7 @@ class Reject(ClassifierWrapper):
         super().__init__(model)
         check_probability("threshold", threshold)
         one_of("novelty", "entropy")("doubt", doubt)
-        has_novelty = hasattr(_unwrapped(model)[0], "novelty_one")
+        has_novelty = self._chain.has_novelty
         error = "the model keeps no examples, so there is no novelty: use doubt='entropy'"
         require(doubt == "entropy" or has_novelty, error)
         self.threshold = threshold
@@ -73,20 +73,22 @@ class Reject(ClassifierWrapper):
     def doubt_one(self, x: Features) -> float:
         """Return the doubt about x, from 0 to 1. Raises ValueError if the model refuses x."""
         if self.doubt == "novelty":
-            classifier, features = _unwrapped(self.model, x)
-            return classifier.novelty_one(features)
-        probabilities = self.model.predict_proba_one(x)
-        if not probabilities:
-            return 1.0
-        entropy = -math.fsum(p * math.log(p) for p in probabilities.values() if p > 0.0)
-        return min(1.0, entropy / math.log(max(len(probabilities), 2)))
+            return self._chain.novelty(x)
+        return _entropy(self._chain.ask(x).probabilities)
+
+    def ask(self, x: Features) -> WrappedAnswer:
+        inner = self._chain.ask(x)
+        doubt = inner.novelty if self.doubt == "novelty" else _entropy(inner.probabilities)
+        return WrappedAnswer(inner, None if doubt > self.threshold else inner.label)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
+        doubt, label = self.doubt_one(x), super().predict_one(x, **kwargs)
+        return None if doubt > self.threshold else label
 
 
-def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:
-    """Return the classifier inside of pipelines and wrappers, and the features it gets of x if given."""
-    if isinstance(model, Pipeline):
-        return _unwrapped(classifier_of(model), None if x is None else model.transform_one(x))
-    return _unwrapped(model.model, x) if isinstance(model, ClassifierWrapper) else (model, x)
+def _entropy(probabilities: dict[Any, float]) -> float:
+    """Return the entropy of probabilities as a share of the largest possible; 1 if there are none."""
+    if not probabilities:
+        return 1.0
+    entropy = -math.fsum(p * math.log(p) for p in probabilities.values() if p > 0.0)
+    return min(1.0, entropy / math.log(max(len(probabilities), 2)))

@@ -15,7 +15,7 @@ from river import bandit, linear_model, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint, synth
-from river_budget.base import rounds_of
+from river_budget.base import Chain
 
 ARMS = ["a", "b"]
 
@@ -279,7 +279,7 @@ def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(mo
         assert (interrupted_policy.waits_for(ticket.id) is None) == (n == 13)
         assert interrupted_policy.reward(ticket.id, 1) == (n == 12)
         models = interrupted_policy._models
-        assert {arm: rounds_of(models[arm]) for arm in models} == interrupted_policy._counts
+        assert {arm: Chain(models[arm]).n_rounds for arm in models} == interrupted_policy._counts
         assert interrupted_policy._counts.total() == 13
         checkpoint.loads(checkpoint.dumps(interrupted_policy))
     assert counts == {12, 13}

@@ -9,7 +9,7 @@ from river import base, ensemble, linear_model, metrics, naive_bayes, preprocess
 
 import river_budget as rb
 from river_budget import checkpoint
-from river_budget.base import memory_of
+from river_budget.base import Chain
 from tests.algorithms import each_path
 
 KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
@@ -179,7 +179,7 @@ def test_the_memory_of_wrappers_is_little_more_than_that_of_the_model(inner):
         inner.learn_one({"a": t % 7, "b": t % 5}, t % 3)
     calibrated = rb.Calibrated(inner)
     rejecting = rb.Reject(calibrated, doubt="entropy")
-    sizes = [memory_of(model) for model in (inner, calibrated, rejecting)]
+    sizes = [Chain(model).memory_bytes for model in (inner, calibrated, rejecting)]
     assert sizes == sorted(sizes)
     assert sizes[2] < sizes[0] + 5000
 

@@ -43,6 +43,8 @@ class Engine:
 class Rounds:
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None: ...
     def predict_one(self, x: Features, **kwargs: Any) -> Any: ...
-    def _learn_asked(self, x: Features, y: Any, w: float, asked_at: int) -> None:
-        """Learn an example that was asked about when the model had learned so many."""
+    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float = 1.0) -> None:
+        """Learn an example that was asked about when the model had learned so many; -1: unknown."""
+    def _note_prediction(self) -> None:
+        """Note that the last example that was asked about was predicted; its label may be late."""
     def _learn_block(self, block: Block) -> None: ...

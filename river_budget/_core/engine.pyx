@@ -289,8 +289,16 @@ class Rounds:
         """
         learn_given(self, x, y, w, -1)
 
-    def _learn_asked(self, x, y, w, asked_at):
+    def _learn_asked(self, x, y, asked_at, w=1.0):
         learn_given(self, x, y, w, asked_at)
+
+    def _note_prediction(self):
+        cdef Engine f = self._f
+        f.begin()
+        try:
+            f.note_prediction()
+        finally:
+            f.is_busy = False
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.

@@ -1,6 +1,6 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
-`answer` is what a model says of an example, `labels` also has weights, `frames` are mini-batches,
+`answer` is what a model says of an example, `chain` a model with what is around it, `labels` also has weights, `frames` are mini-batches,
 `scales` are learned, `documented` completes docstrings.
 """
 
@@ -10,22 +10,16 @@ from river_budget._checks import parameter
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array, AtLeast, Between, Count, Number
 
+from .answer import Answer, WrappedAnswer
+from .chain import Chain, outline
 from .documented import documented, with_example
 from .labels import ClassWeight, Labels
-from .machine import (
-    Machine,
-    OnlineClassifier,
-    classifier_of,
-    innermost_of,
-    memory_of,
-    rounds_of,
-)
+from .machine import Machine, OnlineClassifier
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
 __all__ = [
-    "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example",
-    "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number",
-    "OnlineClassifier", "Perceptron", "RandomPerceptron", "classifier_of", "documented",
-    "innermost_of", "memory_of", "parameter", "rounds_of",
+    "Answer", "Array", "AtLeast", "Between", "BudgetPerceptron", "Chain", "ClassWeight", "Count",
+    "Example", "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number", "OnlineClassifier",
+    "Perceptron", "RandomPerceptron", "WrappedAnswer", "documented", "outline", "parameter",
     "with_example",
 ]  # fmt: skip

@@ -34,20 +34,21 @@ class Answer:
         Number of examples that the model had learned.
     """
 
-    __slots__ = ("_forecast", "_is_used", "_kind", "_labels", "_model", "label", "n_rounds", "x")
+    __slots__ = (
+        "_features", "_forecast", "_is_used", "_kind", "_labels", "_model", "label", "n_rounds", "x",
+    )  # fmt: skip
 
     def __init__(
-        self, model: OnlineClassifier, x: Mapping[Any, Any], label: Any, forecast: list[float]
+        self, model: OnlineClassifier, x: Features, label: Any, forecast: list[float]
     ) -> None:
-        self.x: Features = {
-            name: value if type(value) in IMMUTABLE else copy.deepcopy(value)
-            for name, value in x.items()
-        }
+        # What the classifier was asked about; in a pipeline, x is what the first step gets.
+        self._features = self.x = kept(x)
         self.label, self.n_rounds = label, model.n_rounds
         self._model: Callable[[], OnlineClassifier | None] = weakref.ref(model)
         self._kind = type(model)
-        # What the model computed for each of its columns, and the columns of the known labels.
-        self._forecast, self._labels = forecast, dict(model._labels.column)  # noqa: SLF001
+        # What the model computed for each of its columns, and the columns of the known labels, a dict that
+        # a new label replaces.
+        self._forecast, self._labels = forecast, model._labels.column  # noqa: SLF001
         self._is_used = False
 
     @property
@@ -80,14 +81,18 @@ class Answer:
         model = self._model()
         is_current = model is not None and model.n_rounds == self.n_rounds
         require(is_current, "the novelty of an answer is read before its model learns or goes")
-        return model.novelty_one(self.x)  # type: ignore[union-attr]
+        return model.novelty_one(self._features)  # type: ignore[union-attr]
 
-    def check(self, model: OnlineClassifier) -> None:
+    def keep(self, x: Features) -> None:
+        """Keep the example as it was before transformers."""
+        self.x = kept(x)
+
+    def check(self, model: Any) -> None:
         """Raise ValueError unless a model may learn this answer."""
         require(not self._is_used, "the answer was learned before: ask again")
         own = self._model()
         is_own = own is model or (own is None and type(model) is self._kind)
-        is_own = is_own and self.n_rounds <= model.n_rounds
+        is_own = is_own and self.n_rounds <= getattr(model, "n_rounds", 0)
         require(is_own, "the answer is that of another model")
 
     def use(self) -> None:
@@ -101,12 +106,88 @@ class Answer:
         return f"Answer(label={self.label!r}, n_rounds={self.n_rounds})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_model"}
+        return {name: getattr(self, name) for name in Answer.__slots__ if name != "_model"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
         self._model = _no_model
+
+
+class ForeignAnswer(Answer):
+    """What a classifier of another library said of an example."""
+
+    __slots__ = ("_probabilities",)
+
+    def __init__(self, model: Any, x: Features, features: Features) -> None:
+        self.x, self._features = kept(x), features
+        self.label, self.n_rounds, self._is_used = model.predict_one(features), 0, False
+        self._model: Callable[[], Any] = weakref.ref(model)
+        self._kind = type(model)
+        self._probabilities: dict[Any, float] | None = None
+
+    @property
+    def probabilities(self) -> dict[Any, float]:
+        """The probability of each label, computed when it is first read."""
+        found = self._probabilities
+        if found is None:
+            found = self._probabilities = self._model().predict_proba_one(self._features)
+        return found
+
+    @property
+    def scores(self) -> Any:
+        """Raise ValueError: there are none, nor what follows from them."""
+        raise ValueError(f"{self._kind.__name__} has no scores, but probabilities")
+
+    margin = novelty = scores
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept_names = ("_features", "_is_used", "_kind", "label", "n_rounds", "x")
+        state = {name: getattr(self, name) for name in kept_names}
+        return state | {"_probabilities": self.probabilities}
+
+
+class WrappedAnswer:
+    """What a wrapper makes of an answer of the model inside.
+
+    Attributes
+    ----------
+    inner
+        The answer of the model inside.
+    label
+        The predicted label; None where the wrapper does not answer.
+    """
+
+    __slots__ = ("_probabilities", "gaps", "inner", "label")
+
+    def __init__(
+        self,
+        inner: Any,
+        label: Any,
+        probabilities: dict[Any, float] | None = None,
+        gaps: Any = None,
+    ) -> None:
+        self.inner, self.label, self._probabilities, self.gaps = inner, label, probabilities, gaps
+
+    @property
+    def probabilities(self) -> dict[Any, float]:
+        """The probability of each label, of the wrapper if it changes them."""
+        return self.inner.probabilities if self._probabilities is None else self._probabilities
+
+    def __getattr__(self, name: str) -> Any:
+        if name in WrappedAnswer.__slots__:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+def kept(x: Mapping[Any, Any]) -> Features:
+    """Return a copy of features that later changes of them do not reach."""
+    if IMMUTABLE.issuperset(map(type, x.values())):
+        return dict(x)
+    return {
+        name: value if type(value) in IMMUTABLE else copy.deepcopy(value)
+        for name, value in x.items()
+    }
 
 
 def _no_model() -> None:

@@ -1,4 +1,4 @@
-"""The base class of all classifiers of the package, and helpers for pipelines."""
+"""The base class of all classifiers of the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from river import base
-from river.compose import Pipeline
 
 from river_budget._arrays import Floats
 from river_budget._checks import Parametrized, check_count, one_of, parameter, warn
@@ -26,29 +25,6 @@ from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
-
-
-def classifier_of(model: Any) -> Any:
-    """Return the last step of a pipeline, or the model itself."""
-    return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
-
-
-def innermost_of(model: Any) -> Any:
-    """Return the classifier inside of pipelines and wrappers."""
-    classifier = classifier_of(model)
-    return innermost_of(classifier.model) if hasattr(classifier, "model") else classifier
-
-
-def rounds_of(model: Any) -> int | None:
-    """Return how many examples the classifier inside has learned, or None if it does not tell."""
-    return getattr(innermost_of(model), "n_rounds", None)
-
-
-def memory_of(model: Any) -> int:
-    """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
-    classifier = classifier_of(model)
-    # River has no public name for it.
-    return getattr(classifier, "memory_bytes", None) or classifier._raw_memory_usage  # noqa: SLF001
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
@@ -111,9 +87,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         Nothing in the model changes. Raises ValueError if a value of the dict x is refused.
         """
         forecast = self._forecast_one(x)
-        scores = self._scores_of(forecast)
-        best = max(range(len(scores)), key=scores.__getitem__)
-        return Answer(self, x, self._labels.names[best], forecast)
+        return Answer(self, x, self._labels.names[self._f.best(x)], forecast)
 
     def learn(self, answer: Answer, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn the example of an answer.
@@ -134,7 +108,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             does not change.
         """
         answer.check(self)
-        self._learn_asked(answer.x, y, w, answer.n_rounds)
+        self._learn_asked(answer.x, y, answer.n_rounds, w)
         answer.use()
 
     def scores_one(self, x: Features) -> dict[Any, float]:

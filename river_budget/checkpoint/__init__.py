@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .codec import outline
+from river_budget.base import outline
+
 from .files import Checkpointer, CheckpointError, dumps, load, loads, restore, restores, save
 from .registry import register
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river.compose import Discard, Pipeline, Select, TransformerUnion
+from river.compose import Discard, Select
 
 from river_budget._checks import LARGEST_INTEGER
 from river_budget._state import State, dumped, load, require
@@ -46,18 +46,6 @@ DERIVED = {
     "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
     "known", "processing_steps", "stats",
 }  # fmt: skip
-
-
-def outline(model: Any) -> str:
-    """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
-    if isinstance(model, Pipeline):
-        return " | ".join(map(outline, model.steps.values()))
-    if isinstance(model, TransformerUnion):
-        return f"({' + '.join(map(outline, model.transformers.values()))})"
-    name = type(model).__name__
-    # River calls the model inside of a wrapper so.
-    inner = getattr(model, "_wrapped_model", None)
-    return name if inner is None else f"{name}({outline(inner)})"
 
 
 def written(value: Any, tensors: Tensors) -> Any:
@@ -106,6 +94,14 @@ def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
         raise ValueError(f"{kind.__name__}: {error}") from None
     stored = {"parameters": parameters, "state": state}
     return {"class": entry.name, "schema": entry.version, **stored}
+
+
+def check_storable(what: str, value: Any) -> None:
+    """Raise ValueError, which says what the value is, if no checkpoint can store it."""
+    try:
+        written(value, {})
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{what}: {error}") from None
 
 
 def read(node: Any, tensors: Tensors) -> Any:

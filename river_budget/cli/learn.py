@@ -15,12 +15,12 @@ import typer
 
 from river_budget import checkpoint, kernels
 from river_budget._state import require
-from river_budget.base import OnlineClassifier
+from river_budget.base import Chain, OnlineClassifier
+from river_budget.checkpoint.codec import check_storable
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, app, counted, notes
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
-from river_budget.keyed.answers import check_label
 
 # What a checkpoint keeps of a run beside its model: columns, the place in the input, and counts.
 COLUMNS: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
@@ -67,15 +67,16 @@ class Learn(Learning):
 
     def run(self) -> None:
         record: dict[str, Any] = {}
-        self._model = new = self.maker()()
+        model = new = self.maker()()
         if self.path and self.path.exists():
             if not self.path.is_file():
                 raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
-            self._model, record = _restored(self.path)
-            if repr(self._model) != repr(new):
+            model, record = _restored(self.path)
+            if repr(model) != repr(new):
                 error = f"{self.path} holds another model than the options ask for"
                 raise CommandError(f"{error}: give those of its first run, or another file")
-        self._saver = self.path and checkpoint.Checkpointer(self._model, self.path, self.every)
+        self._saver = self.path and checkpoint.Checkpointer(model, self.path, self.every)
+        self._chain = Chain(model)
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
@@ -92,12 +93,13 @@ class Learn(Learning):
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         if row.label is not None:
-            check_label(self._model, row.label)
+            self._chain.check_label(row.label)
+            check_storable("the label", row.label)
         return super().answer(row)
 
     def finish(self, row: files.Row | None) -> None:
         if row is not None and row.label is not None:
-            self._model.learn_one(row.x, row.label)
+            self._chain.learn(row.x, row.label)
         super().finish(row)
         self._lines.done()
         self._save(checkpoint.Checkpointer.step)
@@ -124,7 +126,8 @@ class Predict(Run):
     model_file: Annotated[Path, typer.Option(help="A checkpoint of `learn`, or of `save`.")]
 
     def run(self) -> None:
-        self._model, record = _restored(self.model_file)
+        model, record = _restored(self.model_file)
+        self._chain = Chain(model)
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.through(reader.rows(lines))

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 
 from river_budget._features import shortened
 from river_budget._state import require
-from river_budget.base import memory_of
 from river_budget.cli import files, options
 from river_budget.cli.app import counted, notes, progress
 from river_budget.cli.options import OnError
-from river_budget.keyed.answers import predict
 
 
 class Counts(NamedTuple):
@@ -62,20 +60,21 @@ class Run(Command):
     def __post_init__(self) -> None:
         notes.disabled = self.quiet
         self.counts = self._next = Counts()
-        self._model: Any = None
+        self._chain: Any = None
         self._n_lines = self._n_skipped = 0
         self._start = time.process_time()
         self._is_busy, self._signal = False, 0
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         """Return the answer to a row; raise ValueError, and change nothing, if it is bad."""
-        margin, prediction = predict(self._model, row.x)
+        answer = self._chain.ask_safely(row.x)
+        margin = answer.margin if self._chain.has_scores else None
         n_seen, n_labelled, n_right = self.counts
         is_known = row.label is not None
-        n_right += is_known and prediction == row.label
+        n_right += is_known and answer.label == row.label
         self._next = Counts(n_seen + 1, n_labelled + is_known, n_right)
         return {
-            "example": n_seen + 1, "prediction": prediction, "margin": margin,
+            "example": n_seen + 1, "prediction": answer.label, "margin": margin,
             "label": row.label, "accuracy": self._next.accuracy,
         }  # fmt: skip
 
@@ -91,7 +90,7 @@ class Run(Command):
 
     def memory(self) -> int:
         """Return how many bytes the model takes."""
-        return memory_of(self._model)
+        return self._chain.memory_bytes
 
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary.

@@ -16,12 +16,12 @@ import typer
 
 from river_budget import evaluate, kernels, theory
 from river_budget._state import require
+from river_budget.base.chain import check_values
 from river_budget.catalog import ALGORITHMS
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
 from river_budget.cli.runs import Command
 from river_budget.evaluate.comparison import text_table
-from river_budget.keyed.answers import check_given
 from river_budget.theory import bounds
 
 Example = tuple[dict[Any, Any], Any]
@@ -226,5 +226,5 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
         for row in reader.rows(lines):
             require(not row.error, f"line {row.line}: {row.error}")
             require(row.label is not None, f"line {row.line}: no label: leave out such lines")
-            check_given(row.x)
+            check_values(row.x, takes_unknown=True)
             yield row.x, row.label

@@ -14,7 +14,7 @@ from river.base import Estimator
 
 from river_budget._checks import check_count, check_seed, random_of
 from river_budget._state import require
-from river_budget.base import classifier_of, innermost_of, memory_of
+from river_budget.base import Chain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,7 +157,7 @@ def compare(
 
 
 def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None]) -> Run:
-    classifier, innermost = classifier_of(model), innermost_of(model)
+    chain = Chain(model)
     n_wrong, seconds, points = 0, 0.0, []
     step = max(1, len(rows) // n_points)
     for begin in range(0, len(rows), step):
@@ -166,11 +166,11 @@ def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], No
             n_wrong += bool(model.predict_one(x) != y)
             model.learn_one(x, y)
         seconds += time.perf_counter() - start
-        n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
-        points.append((begin + len(part), n_mistakes, getattr(innermost, "n_support", 0)))
+        n_mistakes = getattr(chain.last, "n_mistakes", n_wrong)
+        points.append((begin + len(part), n_mistakes, getattr(chain.classifier, "n_support", 0)))
         advance(len(part))
     examples, mistakes, support_sizes = zip(*points, strict=True)
-    return Run(examples, mistakes, support_sizes, memory_of(model), seconds)
+    return Run(examples, mistakes, support_sizes, chain.memory_bytes, seconds)
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:

@@ -15,7 +15,7 @@ from river.base import Classifier
 
 from river_budget._checks import check_count, check_indices
 from river_budget._state import require
-from river_budget.base import innermost_of, memory_of
+from river_budget.base import Chain
 from river_budget.evaluate.comparison import text_table
 
 
@@ -245,7 +245,7 @@ def lifelong(
         drifts=tuple(drifts),
         recovery_times=tuple(recovery_time(wrong[:b], a) for a, b in spans),
         support_sizes=np.array([n for _, n in steps if n is not None], dtype=np.int64),
-        memory_bytes=memory_of(learner),
+        memory_bytes=Chain(learner).memory_bytes,
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
 
@@ -269,7 +269,7 @@ def _take(stream: Any, n: int, task: int) -> list[Any]:
 
 def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
     """Predict, then learn; return which predictions were wrong, and the support sizes, if any."""
-    classifier, steps = innermost_of(model), []
+    classifier, steps = Chain(model).classifier, []
     for x, y in examples:
         is_wrong = model.predict_one(x) != y
         model.learn_one(x, y)

@@ -10,9 +10,13 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count, shown
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
-from river_budget.base import classifier_of, rounds_of
+from river_budget.base import Chain
+from river_budget.base.answer import IMMUTABLE
 from river_budget.checkpoint import CheckpointError
-from river_budget.keyed.answers import check_label, check_stored, predict, stored
+from river_budget.checkpoint.codec import check_storable
+
+# Names and values of these types can be stored.
+TEXTS = frozenset([str])
 
 
 class Event(NamedTuple):
@@ -71,7 +75,8 @@ class KeyedModel(Learned):
     model, last_seq
         The model, and the largest number so far; -1 before the first.
     pending
-        Features and predictions of the events without a label yet, by their numbers.
+        Of the events without a label yet, by their numbers: features, prediction, and the number of
+        examples that the model had learned.
     n_seen, n_labelled, n_right, accuracy
         Number of events, of those whose label is known, and number and share of correct predictions
         among these.
@@ -82,7 +87,7 @@ class KeyedModel(Learned):
     n_seen, n_labelled, n_right = Count(), Count(), Count()
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        self.model, self.chain = model, Chain(model)
 
     @property
     def accuracy(self) -> float | None:
@@ -90,8 +95,9 @@ class KeyedModel(Learned):
 
     def _check_restored(self) -> None:
         require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
-        for x, _ in self.pending.values():
+        for x, _, n_rounds in self.pending.values():
             require(isinstance(x, dict), "its features are wrong")
+            count(n_rounds)
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -153,7 +159,7 @@ class KeyedLearner:
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
         is_chooser = hasattr(new.model, "decide") and new.model.seed is not None
-        is_classifier = hasattr(classifier_of(new.model), "predict_one")
+        is_classifier = hasattr(new.chain.last, "predict_one")
         expected = "a classifier, or ArmClassifiers with a seed"
         require(is_classifier or is_chooser, f"factory must return {expected}, got {self._outline}")
 
@@ -217,23 +223,26 @@ class KeyedLearner:
     def _predict(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
         """Return the margin and the prediction of an event, and learn it if it has a label."""
         seq, y = event.seq, event.y
-        is_new, waiting = seq > keyed.last_seq, keyed.pending.get(seq)
-        x, y_pred_then = waiting or (event.x, None)
+        chain, is_new = keyed.chain, seq > keyed.last_seq
+        is_waiting = seq in keyed.pending
+        x, y_pred_then, asked_at = keyed.pending.get(seq, (event.x, None, -1))
         if x is None:
             return None, None
-        margin, y_pred = predict(keyed.model, x)
+        answer = chain.ask_safely(x)
         if is_new:
-            x, y_pred_then = stored(x), y_pred
-        if y is not None and (is_new or waiting):
+            _check_features(x)
+            x, y_pred_then, asked_at = answer.x, answer.label, answer.n_rounds
+        if y is not None and (is_new or is_waiting):
             # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-            check_label(keyed.model, y)
-            is_right, n_rounds, is_learned = bool(y_pred_then == y), rounds_of(keyed.model), False
+            chain.check_label(y)
+            check_storable("the label", y)
+            is_right, n_rounds, is_learned = bool(y_pred_then == y), chain.n_rounds, False
             try:
-                keyed.model.learn_one(x, y)
+                chain.learn(x, y, asked_at)
                 is_learned = True
             finally:
                 # An interrupt may come after the model has learned. None comes before the last call.
-                if is_learned or rounds_of(keyed.model) != n_rounds:
+                if is_learned or chain.n_rounds != n_rounds:
                     keyed.n_labelled += 1
                     keyed.n_right += is_right
                     if is_new:
@@ -245,20 +254,26 @@ class KeyedLearner:
             # No interrupt comes after the call.
             if len(keyed.pending) >= self.max_pending:
                 del keyed.pending[oldest]
-            keyed.pending[seq] = (x, y_pred)
+            keyed.pending[seq] = (x, y_pred_then, asked_at)
             keyed.n_seen += 1
             keyed.last_seq = seq
-        return margin, y_pred
+        return answer.margin if chain.has_scores else None, answer.label
 
     def _advice(self, model: Any, state: bytes) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
-        classifier = classifier_of(model)
+        classifier = Chain(model).last
         if getattr(classifier, "budget", None) is None:
             return "use a model that has a budget, or fewer arms and a smaller max_pending"
         text = 8 + int.from_bytes(state[:8], "little")  # the header, which begins with its length
         room = 0.9 * self.max_state_bytes - text
         fitting = int(classifier.n_support * room / max(1, len(state) - text))
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
+
+
+def _check_features(x: dict[Any, Any]) -> None:
+    """Raise ValueError if no checkpoint can store features."""
+    if not (TEXTS.issuperset(map(type, x)) and IMMUTABLE.issuperset(map(type, x.values()))):
+        check_storable("the features", x)
 
 
 def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
@@ -282,8 +297,8 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
     require(
         is_listed, f"event {shown(seq)} of {shown(key)} needs a list of arms, got {shown(arms)}"
     )
-    check_stored("the arms", arms)
-    check_stored("the features", x)
+    check_storable("the arms", arms)
+    check_storable("the features", x)
     is_decided = False
     try:
         arm = policy.decide(arms, x, seq).arm

@@ -22,7 +22,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import checkpoint
-from river_budget.base import classifier_of
+from river_budget.base import Chain
 
 MODELS = {**ALGORITHMS, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=20, kernel=kernel)}
 
@@ -191,7 +191,7 @@ def test_wrappers_and_what_they_wrap_learn_the_same_examples(name, wrap, is_scal
     def learned_by(model):
         parts = [model]
         while hasattr(parts[-1], "model"):
-            parts.append(classifier_of(parts[-1].model))
+            parts.append(Chain(parts[-1].model).last)
         # A prediction that waits for its label tells nothing of what was learned.
         return [content(part.state(), without=["tickets"]) for part in parts]
 

@@ -357,7 +357,7 @@ def test_a_late_label_is_learned_with_the_features_of_its_event():
         x["u"], e[:] = float(seq), seq
         learner.advance(live, Event("a", seq, x | {"e": e} if seq else x))
     x["u"], e[:] = 7.0, 7.0
-    assert [x["u"] for x, _ in live.pending.values()] == [0.0, 1.0]
+    assert [x["u"] for x, *_ in live.pending.values()] == [0.0, 1.0]
     assert live.pending[1][0]["e"].tolist() == [1.0, 1.0]
 
 
@@ -365,7 +365,7 @@ def test_a_late_label_is_learned_with_the_features_of_its_event():
 def test_features_that_wait_for_a_label_can_be_stored(value):
     learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=5))
     state, _ = learner.step(None, Event("a", 0, {"u": value, "v": 1.0}))
-    ((x, _),) = learner.deserialize(state).pending.values()
+    ((x, *_),) = learner.deserialize(state).pending.values()
     assert x == {"u": value, "v": 1.0}
     learner.step(state, Event("a", 0, y=True))
 
