@@ -126,12 +126,12 @@ class KernelLDA(OnlineClassifier):
         if (scales := self._feature_scales) is not None:
             self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
-    def _complete(self) -> None:
-        super()._complete()
+    def _recover(self) -> None:
+        super()._recover()
         # An update of scales that an interrupt prevented or cut short.
-        self._check()
+        self._learn_scales()
 
-    def _check(self) -> None:
+    def _learn_scales(self) -> None:
         """Learn scales and width if they are due; a second time changes nothing."""
         f, scales = self._f, self._feature_scales
         if scales is not None and f.n and f.n_rounds == next_update(f.n_rounds - 1):

@@ -222,18 +222,18 @@ class Mnemotron(Machine):
         error = np.abs(products[:, :, 0] - v).max(initial=0.0)
         require(error <= LARGEST_ERROR, "an inverse is not that of the kernel values")
 
-    def _check(self) -> None:
-        super()._check()
+    def _learn_scales(self) -> None:
+        super()._learn_scales()
         self._follow_archive()
 
-    def _complete(self) -> None:
-        super()._complete()
+    def _recover(self) -> None:
+        super()._recover()
         self._follow_archive()
 
     def _follow_archive(self) -> None:
         """Update its scales and width if the last round has made that due, or an interrupt prevented it."""
         if self._archive is not None:
-            self._archive._complete()  # noqa: SLF001
+            self._archive._recover()  # noqa: SLF001
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the store, and give each expert the prior of the kernels as they are now.

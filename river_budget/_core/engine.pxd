@@ -12,7 +12,7 @@ from river_budget._core.sums cimport Sums
 
 cdef enum:                            # what `round` and `scan` return, added up
     DUE_UPDATE = 1                    # the algorithm has to update, and to `commit`
-    DUE_CHECK = 2                     # scales or width are due
+    DUE_SCALES = 2                    # scales or width are due
 
 cdef class Engine:
     cdef readonly Store store
@@ -20,7 +20,7 @@ cdef class Engine:
     cdef public int64_t n_rounds, n_mistakes
     cdef int64_t[::1] rounds_of       # the rounds of each label (n_labels,)
     cdef public bint is_balanced      # whether an example counts more if its label is rare so far
-    cdef public int64_t checked_at    # the number of the next round that is a CHECK, at the latest
+    cdef public int64_t scales_due_at # the number of the round after which scales are due, at the latest
     cdef public Sums sums             # of the learned examples, or None
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`
     cdef int64_t stamp                # that of the store when they were computed; -1: not any more
@@ -36,7 +36,7 @@ cdef class Engine:
     cdef bint prepare(self, int64_t asked_at) except -1 nogil
     # Note that the example of the store was predicted, and that its label may come later.
     cdef int note_prediction(self) except -1 nogil
-    # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_CHECK, added up.
+    # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_SCALES, added up.
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
     # Give all that is kept for each label a place for new ones, or nothing if memory lacks. It ends
     # with a call of the method of `Engine`, before the first change.

@@ -9,7 +9,7 @@ from river_budget._core.sums import Sums
 from river_budget.kernels import Features
 
 # What is due after a round, beside an update: scales or width.
-CHECK: int
+SCALES: int
 
 class Engine:
     """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
@@ -26,10 +26,10 @@ class Engine:
     n_rounds: int
     n_mistakes: int
     is_balanced: bool  # whether weights are multiplied so that labels weigh the same so far
-    # Each example is added to the sums at the end of its round while they are not None. The round
-    # with the number `checked_at`, or a later one, is a CHECK.
+    # Each example is added to the sums at the end of its round while they are not None. Scales are due
+    # after the round with the number `scales_due_at`, or a later one.
     sums: Sums | None
-    checked_at: int
+    scales_due_at: int
     def best(self, x: Features) -> int: ...  # the first column with the largest score
     def scores(self, x: Features) -> list[float]: ...
     def last_scores(self) -> list[float]: ...  # those at the last example

@@ -15,7 +15,7 @@ from river_budget._state import count, integers, require
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
 
-UPDATE, CHECK = DUE_UPDATE, DUE_CHECK
+UPDATE, SCALES = DUE_UPDATE, DUE_SCALES
 
 cdef enum:
     # `scan` returns after so many rows, so that an interrupt is heard.
@@ -156,7 +156,7 @@ cdef class Engine:
         self.n_rounds += 1
         self.rounds_of[label] += 1
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
-        return DUE_CHECK if self.n_rounds >= self.checked_at else 0
+        return DUE_SCALES if self.n_rounds >= self.scales_due_at else 0
 
     def roll_back(self):
         return False
@@ -218,11 +218,11 @@ cdef class Engine:
         self.restore_own(state)
 
     def __reduce__(self):
-        learned = self.learned(), self.n_labels, self.checked_at, self.sums, self.is_balanced
+        learned = self.learned(), self.n_labels, self.scales_due_at, self.sums, self.is_balanced
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums, self.is_balanced = learned
+        state, n_labels, self.scales_due_at, self.sums, self.is_balanced = learned
         self.widen(n_labels)
         Engine.restore(self, state)
 
@@ -345,7 +345,7 @@ cdef int learn_given(self, x, y, w, int64_t asked_at) except -1:
         if due:
             self._follow(due)
     except BaseException:
-        self._complete()
+        self._recover()
         raise
     finally:
         f.release()

@@ -12,7 +12,7 @@ import numpy as np
 from river_budget._arrays import padded
 from river_budget._state import LARGEST_NUMBER, ROUNDING, count, finite, floats, require
 
-from river_budget._core.engine cimport DUE_CHECK, DUE_UPDATE, Engine
+from river_budget._core.engine cimport DUE_SCALES, DUE_UPDATE, Engine
 from river_budget._core.loops cimport loops
 from river_budget._core.store cimport Store
 
@@ -94,7 +94,7 @@ cdef class Expansion(Engine):
         self.n_mistakes += margin <= 0.0
         self.n_rounds += 1
         self.rounds_of[label] += 1
-        return DUE_UPDATE * self.is_open + DUE_CHECK * (self.n_rounds >= self.checked_at)
+        return DUE_UPDATE * self.is_open + DUE_SCALES * (self.n_rounds >= self.scales_due_at)
 
     # What an algorithm asks.
 

@@ -14,7 +14,7 @@ from river import base
 
 from river_budget._arrays import Floats
 from river_budget._checks import Parametrized, check_count, one_of, parameter, warn
-from river_budget._core.engine import CHECK, Engine, Rounds
+from river_budget._core.engine import SCALES, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
 from river_budget.base.answer import Answer
@@ -184,7 +184,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
-            self._complete()
+            self._recover()
             raise
         finally:
             self._f.release()
@@ -253,10 +253,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
     def _follow(self, due: int) -> None:
         """Do what the engine asks for after a round."""
-        if due >= CHECK:
-            self._check()
+        if due >= SCALES:
+            self._learn_scales()
 
-    def _complete(self) -> None:
+    def _recover(self) -> None:
         """Complete what an error or an interrupt cut short, or take it back: whole examples remain."""
         f, n_labels = self._f, self._f.n_labels
         is_rolled_back = f.roll_back()
@@ -272,15 +272,15 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         """Return an engine for the parameters. Raises ValueError if one is invalid."""
 
     @abc.abstractmethod
-    def _check(self) -> None:
+    def _learn_scales(self) -> None:
         """Update scales if that is due, and call `_schedule`."""
 
     def _schedule(self) -> None:
-        """Set which examples are observed and checked next."""
+        """Set which examples are observed, and when scales are due next."""
         f, scales = self._f, self._feature_scales
         is_learning = scales is not None and f.n_rounds < self._last_update
         f.sums = scales.sums if scales is not None and is_learning else None
-        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
+        f.scales_due_at = next_update(f.n_rounds) if is_learning else NEVER
 
 
 class Machine(OnlineClassifier):
@@ -333,7 +333,7 @@ class Machine(OnlineClassifier):
     def _rescale(self, scales: Scales) -> None:
         """Change scales and width to those that were learned. A second time changes nothing."""
 
-    def _check(self) -> None:
+    def _learn_scales(self) -> None:
         n, scales = self._f.n_rounds, self._feature_scales
         self._schedule()
         self._check_width()
@@ -354,7 +354,7 @@ class Machine(OnlineClassifier):
         super()._schedule()
         f = self._f
         if f.n_rounds < N_CHECKED_ROWS and any(kernel.is_radial for kernel in f.store.kernels):
-            f.checked_at = f.n_rounds + 1
+            f.scales_due_at = f.n_rounds + 1
 
     def _check_width(self) -> None:
         self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)

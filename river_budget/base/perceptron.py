@@ -10,7 +10,7 @@ import numpy as np
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_budget, check_seed, parameter, random_of
 from river_budget._core.choices import uniform
-from river_budget._core.engine import CHECK
+from river_budget._core.engine import SCALES
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.store import Store
 from river_budget._state import Array, Count, Field, require
@@ -91,7 +91,7 @@ class Perceptron(Machine):
         self._derive()
 
     def _follow(self, due: int) -> None:
-        if due != CHECK:
+        if due != SCALES:
             f, before = self._f, self.__dict__.copy()
             try:
                 self._update(f, f.y)
@@ -101,8 +101,8 @@ class Perceptron(Machine):
                     self.__dict__.update(before)
                     self._derive()
                 raise
-        if due >= CHECK:
-            self._check()
+        if due >= SCALES:
+            self._learn_scales()
 
     @abc.abstractmethod
     def _update(self, f: Expansion, y: Example) -> None:

@@ -136,18 +136,18 @@ def test_threads_that_predict_while_one_learns(name, kernel, frequent_switches):
 def test_update_of_scales_is_part_of_its_round(model):
     refused = []
     stream = list(synth.TwoGaussians(256, seed=1))
-    check = model._check
+    learn_scales = model._learn_scales
 
     def predict_in_another_thread():
         [answer] = in_parallel(lambda x: or_in_use(model.decision_function_one, x), [stream[0][0]])
         refused.append(answer is None)
 
-    def checked():
+    def disturbed():
         predict_in_another_thread()
-        check()
+        learn_scales()
         predict_in_another_thread()
 
-    model._check = checked
+    model._learn_scales = disturbed
     for x, y in stream:
         model.learn_one(x, y)
     assert refused

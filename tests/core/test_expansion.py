@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from states import content
 
 import river_budget as rb
-from river_budget._core.engine import CHECK, UPDATE
+from river_budget._core.engine import SCALES, UPDATE
 from river_budget._core.expansion import Expansion
 from river_budget._core.loops import use_lanes
 from river_budget._core.store import Store
@@ -29,7 +29,7 @@ RBF = rb.RBF(gamma=0.7)
 def expansion_of(kernel=RBF, n_labels=2):
     f = Expansion(Store([kernel]))
     f.widen(n_labels)
-    f.checked_at = 2**62
+    f.scales_due_at = 2**62
     return f
 
 
@@ -207,9 +207,9 @@ def test_the_counts_of_rounds():
     begin(f, {"a": 1.0}, 1, weight=2.0)
     f.commit()
     assert (f.n_rounds, f.n_mistakes, f.n_weighted) == (3, 1, 1)
-    f.checked_at = 4
-    assert f.round({"a": 1.0}, 1, 1.0, 0.0) == CHECK
-    assert f.round({"a": 1.0}, 0, 1.0, 0.0) == UPDATE + CHECK
+    f.scales_due_at = 4
+    assert f.round({"a": 1.0}, 1, 1.0, 0.0) == SCALES
+    assert f.round({"a": 1.0}, 0, 1.0, 0.0) == UPDATE + SCALES
     f.commit()
 
 
