@@ -9,9 +9,9 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_budget, check_seed, parameter, random_of
-from river_budget._core.choices import uniform
 from river_budget._core.engine import SCALES
 from river_budget._core.expansion import Example, Expansion
+from river_budget._core.maintenance import uniform
 from river_budget._core.store import Store
 from river_budget._state import Array, Count, Field, require
 from river_budget.base.documented import documented

@@ -1,4 +1,4 @@
-"""The maintenance of a full support set: onto which span a removed vector is projected.
+"""The three ways of BudgetPassiveAggressive to maintain a full support set; `_core.maintenance` has the loops.
 
 Each `Maintenance` chooses the vectors V that take over the term of the removed one. The incoming
 example is always one of them, so the removal does not change its margin.
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
+from river_budget._core.maintenance import Neighbours
 from river_budget._state import ROUNDING, Array, Count, Learned, require
 from river_budget.perceptrons._span import basis_of
 

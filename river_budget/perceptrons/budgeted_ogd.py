@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_not_negative, check_positive, check_real, one_of
-from river_budget._core.choices import draw
+from river_budget._core.maintenance import draw
 from river_budget.base import Example, Expansion, RandomPerceptron, parameter, with_example
 
 LOSSES = ["hinge", "logistic"]

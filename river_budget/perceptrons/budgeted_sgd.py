@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive, one_of
-from river_budget._core.choices import best_merging
+from river_budget._core.maintenance import best_merging
 from river_budget.base import BudgetPerceptron, Count, Example, Expansion, parameter, with_example
 from river_budget.kernels import RBF, Features
 from river_budget.perceptrons.budgeted_ogd import LOSSES, slope_of

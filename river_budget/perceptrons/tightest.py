@@ -10,7 +10,7 @@ from river_budget._core.removal import CountedTable
 from river_budget._state import Field
 from river_budget.base import Example, Expansion, parameter, with_example
 from river_budget.kernels import Features
-from river_budget.perceptrons import _posterior
+from river_budget.perceptrons import _dirichlet
 from river_budget.perceptrons._validation import ValidatedPerceptron
 
 
@@ -77,7 +77,7 @@ class TightestPerceptron(ValidatedPerceptron):
         if f.n < self.budget:
             vectors.finish()
             return
-        vectors.renew(self.prior, _posterior.largest)
+        vectors.renew(self.prior, _dirichlet.largest_share)
         vectors.finish(vectors.least_loss(is_hinge=True))
 
     def _posteriors(self, x: Features) -> list[float]:
@@ -86,4 +86,4 @@ class TightestPerceptron(ValidatedPerceptron):
         counts = np.zeros((1, f.n_labels))
         if f.n:
             counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest(f.n)])
-        return _posterior.largest(counts + self.prior)[0].tolist()
+        return _dirichlet.largest_share(counts + self.prior)[0].tolist()

@@ -18,7 +18,7 @@ from runs import learned
 
 import river_budget as rb
 from river_budget import checkpoint, synth
-from river_budget.perceptrons import _posterior
+from river_budget.perceptrons import _dirichlet
 
 KERNEL = rb.RBF(gamma=0.5)
 STREAM = list(
@@ -159,11 +159,11 @@ def test_blocks_compute_no_posterior_twice(monkeypatch):
     """Only a new label changes the posteriors of all support vectors."""
     n_rows = []
 
-    def counted(parameters, largest=_posterior.largest):
+    def counted(parameters, largest_share=_dirichlet.largest_share):
         n_rows.append(len(parameters))
-        return largest(parameters)
+        return largest_share(parameters)
 
-    monkeypatch.setattr(_posterior, "largest", counted)
+    monkeypatch.setattr(_dirichlet, "largest_share", counted)
     learned(rb.TightestPerceptron(KERNEL, budget=5), STREAM)
     alone = sum(n_rows)
     n_rows.clear()

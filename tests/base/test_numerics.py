@@ -18,7 +18,7 @@ from scipy import integrate, special
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons import _posterior
+from river_budget.perceptrons import _dirichlet
 from river_budget.perceptrons.forgetron import _largest_phi, _psi
 
 pytestmark = pytest.mark.filterwarnings("error", "ignore:all kernel values of:UserWarning")
@@ -203,7 +203,7 @@ def test_counts_stay_finite_with_large_kernel_values():
 )
 def test_posteriors_of_large_counts(counts, probability):
     negative, positive = counts[::-1]
-    posteriors = _posterior.largest(np.array([[negative, positive]]))
+    posteriors = _dirichlet.largest_share(np.array([[negative, positive]]))
     assert posteriors[0] == pytest.approx([1 - probability, probability])
 
 
@@ -211,7 +211,7 @@ def test_posteriors_of_large_counts(counts, probability):
 @pytest.mark.parametrize("sigmas", [0.0, 0.3, 1.0, 3.0])
 def test_posteriors_of_two_large_counts_and_a_negligible_one(size, sigmas):
     larger = size + sigmas * math.sqrt(size)
-    posteriors = _posterior.largest(np.array([[larger, size, 0.01]]))[0]
+    posteriors = _dirichlet.largest_share(np.array([[larger, size, 0.01]]))[0]
     probability = special.betainc(larger, size, 0.5)
     assert posteriors == pytest.approx([1 - probability, probability, 0.0], abs=1e-9)
 
@@ -241,12 +241,12 @@ def test_posteriors_of_small_priors(parameters):
         )
         for c in (0, len(a) - 1)
     ]
-    assert _posterior.largest(a[None])[0][[0, -1]] == pytest.approx(expected, abs=1e-10)
+    assert _dirichlet.largest_share(a[None])[0][[0, -1]] == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("counts", [[1e200, 1.0, 1.0], [1e22, 1e22, 1.0], [1e-300] * 3, [0.0] * 3])
 def test_posteriors_of_extreme_counts(counts):
-    posteriors = _posterior.largest(np.array([counts]) + 1e-14)[0]
+    posteriors = _dirichlet.largest_share(np.array([counts]) + 1e-14)[0]
     largest = np.array(counts) == max(counts)
     assert posteriors == pytest.approx(largest / largest.sum(), abs=1e-10)
 

@@ -13,7 +13,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import checkpoint, synth
-from river_budget._core.choices import uniform
+from river_budget._core.maintenance import uniform
 
 MODELS = [
     rb.RandomizedBudgetPerceptron(gamma=1.0, budget=5),

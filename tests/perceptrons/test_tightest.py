@@ -14,7 +14,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons import _posterior
+from river_budget.perceptrons import _dirichlet
 
 
 def hat(x, z):
@@ -166,7 +166,7 @@ def test_the_weights_of_two_labels_are_those_of_scipy():
     parameters = np.exp(np.random.default_rng(1).normal(0.0, 4.0, (500, 2)))
     positive = special.betainc(*parameters.T, 0.5)
     expected = np.stack((1.0 - positive, positive), axis=1)
-    assert (_posterior.largest(parameters) == expected).all()
+    assert (_dirichlet.largest_share(parameters) == expected).all()
 
 
 def test_the_weights_of_a_model_are_those_of_its_counts():
@@ -176,15 +176,15 @@ def test_the_weights_of_a_model_are_those_of_its_counts():
     f, counts = model._f, counts_of(model, slice(20))
     f.round(f.store.example(), 0, 1.0, math.inf)
     model._validation.join()
-    model._validation.renew(0.7, _posterior.largest)
+    model._validation.renew(0.7, _dirichlet.largest_share)
     weights = weights_of(model)[:20]
-    assert weights == pytest.approx(_posterior.largest(counts + 0.7), rel=1e-12)
+    assert weights == pytest.approx(_dirichlet.largest_share(counts + 0.7), rel=1e-12)
     # Only those of changed counts are computed anew.
     weights_of(model)[:20] = 0.5
     weights_of(model)[7] = math.nan
-    model._validation.renew(0.7, _posterior.largest)
+    model._validation.renew(0.7, _dirichlet.largest_share)
     expected = np.full((20, 2), 0.5)
-    expected[7] = _posterior.largest(counts[[7]] + 0.7)[0]
+    expected[7] = _dirichlet.largest_share(counts[[7]] + 0.7)[0]
     assert weights_of(model)[:20] == pytest.approx(expected, rel=1e-12)
 
 
@@ -196,7 +196,7 @@ def test_the_weights_of_many_labels_are_those_of_their_counts():
     known = np.flatnonzero(~np.isnan(weights_of(model)[:8, 0]))
     assert len(known) > 3
     weights = weights_of(model)[known]
-    expected = _posterior.largest(counts_of(model, known) + 0.7)
+    expected = _dirichlet.largest_share(counts_of(model, known) + 0.7)
     assert weights == pytest.approx(expected, rel=1e-12)
 
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False, infer_types=True
-"""Which vector to remove, merge or project, where no validation examples tell."""
+"""The maintenance of a full support set: which vector to remove, merge or project; see `maintenance.pxd`."""
 
 from libc.math cimport INFINITY, exp, log, sqrt
 from libc.stdint cimport int64_t, uint64_t

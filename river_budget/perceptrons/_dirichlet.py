@@ -1,4 +1,4 @@
-"""Posterior probabilities that a label is the most frequent one."""
+"""The probability of each label to be the most frequent one, where their shares have a Dirichlet distribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALLEST = math.exp(-30.0)
 LARGEST_OF_TWO, LARGEST = 1e12, 1e6
 
 
-def largest(parameters: Floats) -> Floats:
+def largest_share(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) under Dirichlet distributions (rows, labels).
 
     The parameters are positive (rows, labels). With two labels, the result is a value of the
