@@ -1,48 +1,29 @@
-# cython: wraparound=False, initializedcheck=False, cdivision=True, infer_types=True
-"""Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
+# cython: language_level=3, wraparound=False, initializedcheck=False, cdivision=True, infer_types=True
+"""Mnemotron's experts over one store: their mixture, and the rounds; see `experts.pxd`."""
 
-from libc.math cimport fmax, fmin, frexp, log, sqrt
-from libc.stdint cimport int64_t, uint64_t
+from libc.math cimport fmax, fmin, log, sqrt
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 import numpy as np
 
 from river_budget._core.engine cimport Engine
 from river_budget._core.posteriors cimport Posteriors
+from river_budget._core.rehearsal cimport Rehearsal
+from river_budget._core.repeats cimport Repeats
 from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 from river_budget._core.tickets cimport Tickets
 
-from river_budget._arrays import padded
-from river_budget._state import count, floats, integers, require
+from river_budget._state import floats
 
 cdef double[2] RATES = [0.002, 0.02]      # learning rates of the slow and the fast mixer
 cdef double RHO = 0.995                    # factor of the log weights of both hedges in each round
 cdef double FLOOR = 0.02                   # hedges take p as FLOOR + (1 - 2 FLOOR) p: no weight can vanish
 cdef double CLIP = 0.02                    # the mixers take p from CLIP / n_labels to 1 - CLIP / 2
-cdef double PRIOR = 0.5                    # is added to each count of runs, so that no probability is 0
-cdef int64_t EVEN_BITS = 0x5555555555555555
 
 cdef enum:
-    # Runs are counted by the power of two below their length: 1, 2 to 3, 4 to 7, ..., at least 1,024.
-    N_BINS = 11
-    # A label is absent if the rounds since its last example exceed this and so many times its mean gap.
-    SHORTEST_ABSENCE = 50
-    GAPS = 5
-    # The first example of a label that is an exemplar, a power of 4, as the numbers of all others.
-    FIRST_EXEMPLAR = 16
     CHECK_INTERVAL = 64                    # changes of the support set between two checks of the inverses
-
-# What is known of a label: the rounds of its first and its last example, and the places of its exemplars,
-# from 1 on (0: none). And in a round, the number of its vectors, and its absence.
-cdef enum:
-    FIRST
-    LAST
-    OLDER
-    NEWER
-    VECTORS
-    IS_ABSENT
-    N_FIELDS
 
 
 cdef inline double gain(double probability) noexcept nogil:
@@ -54,192 +35,7 @@ cdef inline double clipped(double value, double lowest, double highest) noexcept
     return fmin(fmax(value, lowest), highest)
 
 
-cdef class Repeats:
-    """Counts of the next label, given the last one and the length of its run."""
-
-    # For each label, the number of times that a run of it ended at each length, that it went on,
-    # and that each other label followed (labels, 2 N_BINS + labels).
-    cdef double[:, ::1] counts
-    cdef Py_ssize_t last, length       # the last label, and the length of its run; -1 if unknown
-    # Whether the last label is known in this round: nothing was learned since its example was predicted.
-    cdef bint is_known
-
-    def __init__(self):
-        self.counts, self.last, self.is_known = np.zeros((2, 2 * N_BINS + 2)), -1, True
-
-    cdef void predict(self, double[::1] probabilities) noexcept nogil:
-        """Compute the probabilities of the next label (labels,)."""
-        n_labels, total = self.counts.shape[0], 0.0
-        if self.last < 0 or not self.is_known:
-            probabilities[:] = 1.0 / n_labels
-            return
-        counts, length = &self.counts[self.last, 0], bin_of(self.length)
-        ended, went_on = counts[length] + PRIOR, counts[N_BINS + length] + PRIOR
-        for c in range(n_labels):
-            if c != self.last:
-                probabilities[c] = counts[2 * N_BINS + c] + PRIOR
-                total += probabilities[c]
-        for c in range(n_labels):
-            probabilities[c] *= ended / ((ended + went_on) * total)
-        probabilities[self.last] = went_on / (ended + went_on)
-
-    cdef void count(self, Py_ssize_t label) noexcept nogil:
-        """Count a label after the last one, or forget that if it is unknown in this round."""
-        if not self.is_known:
-            self.last, self.length, self.is_known = -1, 0, True
-            return
-        if self.last >= 0:
-            counts, length = &self.counts[self.last, 0], bin_of(self.length)
-            if label == self.last:
-                counts[N_BINS + length] += 1.0
-            else:
-                counts[length] += 1.0
-                counts[2 * N_BINS + label] += 1.0
-        self.length = self.length + 1 if label == self.last else 1
-        self.last = label
-
-    def state(self):
-        return {"counts": self.counts.base.copy(), "last": self.last, "length": self.length}
-
-    def restore(self, state):
-        """Restore counts that have their labels from their state."""
-        last, length = state["last"], count(state["length"])
-        is_known = type(last) is int and -1 <= last < self.counts.shape[0]
-        require(is_known, "the last label is unknown")
-        self.counts = floats(state["counts"], (<object> self.counts).shape)
-        require(self.counts.base.min() >= 0.0, "a count of runs is negative")
-        self.last, self.length = last, length
-
-
-cdef inline Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
-    """Return the bin of the length of a run."""
-    cdef int exponent
-    frexp(<double> length, &exponent)
-    return min(max(exponent, 1), N_BINS) - 1
-
-
-cdef class Rehearsal:
-    """What is known of each label, which labels are absent, and the newest two exemplars of each."""
-
-    cdef readonly Store store          # the exemplars
-    cdef double share                  # of the next rehearsal in its round; 0: there is none
-    cdef Py_ssize_t label              # of its example
-    cdef int64_t[:, ::1] labels        # what is known of each label (labels, N_FIELDS)
-    cdef int64_t[::1] owners           # the label of each vector of the model (budget,)
-    cdef char[::1] is_kept             # which of them must not be replaced in a round (budget,)
-    cdef Py_ssize_t turn, next_turn    # label and age of the example rehearsed last, and of the next
-
-    def __init__(self, Store store not None, Py_ssize_t budget):
-        self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
-        self.owners, self.is_kept = np.zeros(budget, np.int64), np.zeros(budget, np.int8)
-
-    cdef int64_t begin(self, int64_t n_rounds, const int64_t[::1] rounds_of) noexcept nogil:
-        """Find absent labels; return the slot of the exemplar of the next round, or -1."""
-        cdef Py_ssize_t n_absent = 0, n = self.labels.shape[0]
-        cdef bint is_away
-        self.share, self.next_turn = 0.0, self.turn
-        for c in range(n):
-            known = &self.labels[c, 0]
-            since, gaps = n_rounds - known[LAST], rounds_of[c] - 1.0
-            is_away = since > SHORTEST_ABSENCE and since * gaps > GAPS * (known[LAST] - known[FIRST])
-            known[IS_ABSENT] = is_away and known[NEWER] > 0
-            n_absent += known[IS_ABSENT]
-        # One of two labels is no task that went by: rehearsing it costs accuracy on ordinary streams.
-        if n_absent < 2 or 2 * n_absent < n:
-            return -1
-        for i in range(1, 2 * n + 1):
-            turn = (self.turn + i) % (2 * n)
-            c = turn % n
-            place = self.labels[c, OLDER + turn // n]
-            if place > 0 and self.labels[c, IS_ABSENT]:
-                self.share, self.label, self.next_turn = <double> n_absent / n, c, turn
-                return place - 1
-        return -1
-
-    cdef Py_ssize_t take(self, Py_ssize_t label, int64_t number, Store store) except -2 nogil:
-        """Return the slot for the example of a store, or -1 if by its number it is no exemplar of its label."""
-        older = self.labels[label, OLDER]
-        slot = older - 1 if older > 0 else self.store.n
-        if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
-            return -1
-        with gil:
-            try:
-                self.store.evaluate_like(store)
-            except ValueError:  # a feature is an array of another length, or a number, in an exemplar
-                return -1
-        return slot
-
-    cdef const char *kept(self, Py_ssize_t n) noexcept nogil:
-        """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
-        if self.share == 0.0:
-            return NULL
-        n_labels = self.labels.shape[0]
-        self.labels[:, VECTORS] = 0
-        for i in range(n):
-            self.labels[self.owners[i], VECTORS] += 1
-        for i in range(n):
-            known = &self.labels[self.owners[i], 0]
-            self.is_kept[i] = known[IS_ABSENT] and known[VECTORS] * n_labels <= n
-        return &self.is_kept[0]
-
-    cdef void keep(self, Py_ssize_t label, Py_ssize_t slot) noexcept nogil:
-        """Make what was taken, and is in a slot, the newer exemplar of a label."""
-        known = &self.labels[label, 0]
-        known[OLDER], known[NEWER] = known[NEWER], slot + 1
-
-    cdef void count(self, Py_ssize_t label, int64_t number, int64_t n_rounds) noexcept nogil:
-        """End the round of the example with a number among those of its label."""
-        known = &self.labels[label, 0]
-        if number == 1:
-            known[FIRST] = n_rounds
-        known[LAST], self.turn = n_rounds, self.next_turn
-
-    def state(self, Py_ssize_t n):
-        """Return all but the exemplars, for a number of vectors."""
-        labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base[:n].copy()
-        return {"labels": labels, "owners": owners, "turn": self.turn}
-
-    def restore(self, state, Py_ssize_t n):
-        """Restore a rehearsal that has its labels and exemplars, for a number of vectors."""
-        n_labels, turn = self.labels.shape[0], count(state["turn"])
-        labels, owners = integers(state["labels"], (n_labels, VECTORS)), integers(state["owners"], (n,))
-        places = labels[:, OLDER:]
-        is_known = ((places >= 0) & (places <= self.store.n)).all()
-        require(is_known, "the exemplars are not those of the labels")
-        require(((owners >= 0) & (owners < n_labels)).all(), "the label of a vector is unknown")
-        self.labels.base[:, :VECTORS], self.owners.base[:n], self.turn = labels, owners, turn
-
-
 cdef class Experts(Engine):
-    """Gaussian process experts, and those of repeated labels and of an archive, if they are used.
-
-    There are two layers of weights: a hedge and two mixers of the experts, and a hedge of these three.
-    Scores are twice the probability of each label minus 1; exactly -f and f for two labels. Rounds
-    include their update, so none of them stays open. `pairs` are those of forgetting factor and noise
-    variance for each kernel. The archive is the last expert, or None: who gives it keeps it, and
-    follows it after a round.
-    """
-
-    cdef readonly Posteriors posteriors
-    cdef readonly Repeats repeats
-    cdef readonly Rehearsal rehearsal
-    cdef readonly Engine archive           # None if it is not used
-    cdef readonly tuple arguments          # of the constructor
-    cdef bint uses_repeats                 # whether they are an expert
-    cdef Tickets tickets                   # the predictions that wait for their labels, if repeats are used
-    cdef Py_ssize_t ticket                 # that of the example of a round, or -1
-    cdef double novelty
-    cdef list saved                        # what a round that fails has to take back: stores, and what they saved
-    # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
-    # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
-    # the hedge, and of the three in the forecast (experts + 3,).
-    cdef Py_ssize_t n_experts
-    cdef double[::1] learned, steps
-    cdef readonly double[::1] weights
-    cdef readonly double[::1] shares       # of the posteriors in the hedge, with a sum of 1
-    # The last forecast: probabilities (experts, labels), their logarithms, up to a term for each expert,
-    # and the three mixtures and the forecast (4, labels).
-    cdef double[:, ::1] probabilities, logs, mixtures
 
     def __init__(
         self, Store store not None, Store exemplars not None, pairs, Py_ssize_t budget, double novelty,
@@ -358,7 +154,7 @@ cdef class Experts(Engine):
         """
         charge, slot = 0.0, self.rehearsal.begin(self.n_rounds, self.rounds_of)
         if self.uses_repeats:
-            self.find_last_label(asked_at)
+            self.find_ticket(asked_at)
         self.steps[:] = 0.0
         if slot < 0:
             return False
@@ -376,8 +172,8 @@ cdef class Experts(Engine):
         self.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
         return True
 
-    cdef int find_last_label(self, int64_t asked_at) except -1 nogil:
-        """Find out whether the last label is known in this round, as a late label is no hint to the next one.
+    cdef int find_ticket(self, int64_t asked_at) except -1 nogil:
+        """Find the ticket of the example, and whether its label is prompt.
 
         Without a ticket, the label counts as prompt, unless its ticket may have been dropped.
         """
@@ -388,8 +184,8 @@ cdef class Experts(Engine):
             asked_at = self.tickets.all[self.ticket].n_rounds
         elif asked_at < 0 and not self.tickets.has_dropped:
             asked_at = self.n_rounds
-        self.repeats.is_known = asked_at == self.n_rounds
-        if not self.repeats.is_known:
+        self.repeats.is_prompt = asked_at == self.n_rounds
+        if not self.repeats.is_prompt:
             self.stamp = -1
 
     def roll_back(self):
@@ -397,7 +193,7 @@ cdef class Experts(Engine):
         while self.saved:
             store, saved = self.saved.pop()
             store.undo(saved)
-        self.repeats.is_known, self.stamp = True, -1
+        self.repeats.is_prompt, self.stamp = True, -1
         return self.archive is not None and self.archive.roll_back()
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
@@ -452,8 +248,7 @@ cdef class Experts(Engine):
             self.archive.widen(n_labels)
         means, mixtures = self.posteriors.widened(n_labels), np.zeros((4, n_labels))
         probabilities, logs = np.zeros((2, self.n_experts, n_labels))
-        labels = padded(self.rehearsal.labels.base, n_labels)
-        runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
+        labels, runs = self.rehearsal.widened(n_labels), self.repeats.widened(n_labels)
         Engine.set_labels(self, n_labels)
         self.posteriors.widen(means)
         self.rehearsal.labels, self.repeats.counts = labels, runs
@@ -465,10 +260,9 @@ cdef class Experts(Engine):
     @property
     def nbytes(self):
         """Memory of all experts but the archive, and of the store, in bytes."""
-        r = self.rehearsal
         parts = (
-            self.posteriors, self.repeats.counts, self.tickets, self.store, r.store, r.labels, r.owners, r.is_kept,
-            self.learned, self.steps, self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
+            self.posteriors, self.repeats, self.tickets, self.store, self.rehearsal, self.learned, self.steps,
+            self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
         )
         return sum([part.nbytes for part in parts])
 
