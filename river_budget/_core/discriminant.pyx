@@ -182,7 +182,7 @@ cdef class Discriminant(Engine):
     cdef double scale                      # a common factor of the elements of P
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
-    # Of the example with `stamp`: W' phi and what follows, and then its residuals and K times these.
+    # Of the example that `answers` are for: W' phi and what follows, and then its residuals and K times these.
     cdef object vectors                    # phi and P phi with the type of P (2, width)
     cdef double[::1] means, discriminants, logits, residuals, changes  # by labels (room,)
     # The addresses of P, W, phi and P phi, and the loops for their type.
@@ -372,7 +372,7 @@ cdef class Discriminant(Engine):
     # Scales, and the memory for labels.
 
     def set_scales(self, *scales):
-        self.fourier.scales, self.fourier.columns, self.stamp = scales, None, -1
+        self.fourier.scales, self.fourier.columns, self.answered_at = scales, None, -1
 
     def relearn(self, *scales):
         """Learn the examples that are kept anew, with other scales; the last time, drop them."""
@@ -387,7 +387,7 @@ cdef class Discriminant(Engine):
                 self.answer()
                 self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1], slot + 1)
             if self.n_rounds == BUFFER:
-                self.store, self.kept, self.stamp = store.empty_like(), np.zeros((0, 2)), -1
+                self.store, self.kept, self.answered_at = store.empty_like(), np.zeros((0, 2)), -1
                 self.store.owner = store.owner  # who learns still does
         finally:
             self.is_busy = False
@@ -398,7 +398,7 @@ cdef class Discriminant(Engine):
         self.P[:], self.W[:] = 0.0, 0.0
         self.P[places(diagonal, diagonal)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
-        self.scale, self.beta, self.squares, self.stamp = 1.0, 1.0, 1.0, -1
+        self.scale, self.beta, self.squares, self.answered_at = 1.0, 1.0, 1.0, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         room = (n_labels + 7) // 8 * 8

@@ -1,10 +1,22 @@
 # The rounds of a model over the examples of a store: of one example, or of the rows of a block.
 #
-# A subclass says how the example of the store is answered and learned, and makes room for labels. The
-# rest is the same for all: who may use the model, new labels, blocks, and answers that are still known.
+# An `Engine` is what a classifier learns natively. For the engine, labels are columns; the classifier looks
+# up the column of a label, and asks for a round. A subclass says how the example of the store is answered
+# and learned, and makes room for labels. The rest is the same for all: who may use the model, new labels,
+# blocks, and answers that are still known.
 #
-# A round is open from the moment that it asks for an update until `commit` or `roll_back`. Most engines
-# learn within the round and never open one. Who learns claims the engine for its thread, and releases it.
+# A round packs an example into the store (`evaluate`), computes the scores of all labels (`forecast`), and
+# learns (`learn`), which says what is due after it: an update by the algorithm, or new scales. It is open
+# from the moment that it asks for an update until `commit` or `roll_back`, and nothing else can be asked of
+# the engine in between. Most engines learn within the round and never open one. `scan` does the same for
+# the rows of a block, one after the other and without the GIL, up to a row after which something is due.
+#
+# `answers` are the scores at the example of the store as long as `answered_at` is the `stamp` of that; it is
+# set to -1 by whatever changes the hypothesis. So `learn_one` of the example that was predicted last
+# computes no scores again. This is about speed alone: if it were always -1, the same would be learned.
+#
+# Who learns claims the engine for its thread, and releases it: no other thread may call, also while Python
+# runs an update. Within a call, `is_busy` refuses the code of values and of garbage collection.
 from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Block, Store
@@ -22,8 +34,8 @@ cdef class Engine:
     cdef public bint is_balanced      # whether an example counts more if its label is rare so far
     cdef public int64_t scales_due_at # the number of the round after which scales are due, at the latest
     cdef public Sums sums             # of the learned examples, or None
-    cdef double *answers              # the scores (n_labels,) at the example with `stamp`
-    cdef int64_t stamp                # that of the store when they were computed; -1: not any more
+    cdef double *answers              # the scores (n_labels,) at the example of the store, once computed
+    cdef int64_t answered_at          # `stamp` of the store when they were computed; -1: they are not known
 
     # Whether native code runs that may run Python code or give up the GIL, and whether a round is open. The
     # only thread that may use the engine is the owner of the store.

@@ -25,7 +25,7 @@ cdef enum:
 cdef class Engine:
 
     def __cinit__(self, *_):
-        self.stamp, self.rounds_of = -1, np.zeros(0, np.int64)
+        self.answered_at, self.rounds_of = -1, np.zeros(0, np.int64)
 
     def __dealloc__(self):
         free(self.answers)
@@ -96,10 +96,10 @@ cdef class Engine:
 
     cdef int forecast(self) except -1 nogil:
         """Compute the scores at the example of the store, unless they are known."""
-        if self.stamp != self.store.stamp:
-            self.stamp = -1
+        if self.answered_at != self.store.stamp:
+            self.answered_at = -1
             self.answer()
-            self.stamp = self.store.stamp
+            self.answered_at = self.store.stamp
 
     cdef int answer(self) except -1 nogil:
         pass
@@ -152,7 +152,7 @@ cdef class Engine:
 
     cdef int end_round(self, Py_ssize_t label) noexcept nogil:
         """Count a round; return what is due after it."""
-        self.stamp = -1
+        self.answered_at = -1
         self.n_rounds += 1
         self.rounds_of[label] += 1
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
@@ -197,7 +197,7 @@ cdef class Engine:
         reallocate(<void **> &self.answers, n_labels * sizeof(double))
         for c in range(self.n_labels, n_labels):
             self.answers[c] = 0.0
-        self.n_labels, self.stamp, self.rounds_of = n_labels, -1, rounds_of
+        self.n_labels, self.answered_at, self.rounds_of = n_labels, -1, rounds_of
 
     # What is learned.
 
@@ -214,7 +214,7 @@ cdef class Engine:
         rounds, n_mistakes = integers(state["rounds"], (self.n_labels,)), count(state["n_mistakes"])
         n_rounds = count(sum(map(count, rounds.tolist())))
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
-        self.rounds_of, self.n_rounds, self.n_mistakes, self.stamp = rounds, n_rounds, n_mistakes, -1
+        self.rounds_of, self.n_rounds, self.n_mistakes, self.answered_at = rounds, n_rounds, n_mistakes, -1
         self.restore_own(state)
 
     def __reduce__(self):

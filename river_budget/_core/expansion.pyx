@@ -57,7 +57,7 @@ cdef class Expansion(Engine):
             else:
                 self.table.base.T[saved[0] : saved[0] + 1] = np.frombuffer(coefficients)
                 self.store.undo(saved)
-        self.scale, self.stamp = self.old_scale, -1
+        self.scale, self.answered_at = self.old_scale, -1
         self.n_rounds -= 1
         self.rounds_of[self.y.label] -= 1
         self.n_mistakes -= self.y.margin <= 0.0
@@ -226,7 +226,7 @@ cdef class Expansion(Engine):
             table *= self.scale * factor
             self.scale, factor = 1.0, 1.0
         self.scale *= factor
-        self.stamp = -1
+        self.answered_at = -1
 
     def shift(self, Example y not None, change):
         cdef const double[::1] changes = np.ascontiguousarray(change, np.float64)
@@ -272,7 +272,7 @@ cdef class Expansion(Engine):
             self.table[c, slot] = 0.0
         self.table[y.label, slot] = alpha
         self.table[y.rival, slot] = -alpha
-        self.stamp = -1
+        self.answered_at = -1
 
     cdef int keep_all(self) except -1:
         size = self.n_labels * self.table.shape[1] * sizeof(double)
@@ -324,7 +324,7 @@ cdef class Expansion(Engine):
 
 cdef int end_change(Expansion f) except -1:
     """Forget scores of other coefficients; refuse those that a checkpoint would refuse."""
-    f.stamp = -1
+    f.answered_at = -1
     for c in range(f.n_labels):
         for i in range(f.table.shape[1]):
             if not fabs(f.table[c, i]) <= LARGEST:

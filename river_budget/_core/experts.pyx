@@ -186,14 +186,14 @@ cdef class Experts(Engine):
             asked_at = self.n_rounds
         self.repeats.is_prompt = asked_at == self.n_rounds
         if not self.repeats.is_prompt:
-            self.stamp = -1
+            self.answered_at = -1
 
     def roll_back(self):
         """Make a round that failed leave nothing behind; return False, as none is open."""
         while self.saved:
             store, saved = self.saved.pop()
             store.undo(saved)
-        self.repeats.is_prompt, self.stamp = True, -1
+        self.repeats.is_prompt, self.answered_at = True, -1
         return self.archive is not None and self.archive.roll_back()
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:

@@ -157,7 +157,7 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
             growth = min(1.0 / (1.0 - chances[i] / total), limit / steps[i])
             for c in range(f.n_labels):
                 f.table[c, i] *= growth
-    f.stamp = -1
+    f.answered_at = -1
     return slot
 
 
