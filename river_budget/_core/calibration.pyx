@@ -1,9 +1,5 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
-"""Calibration maps: their probabilities, and one online Newton step for each.
-
-A label has two features, minus its gap and minus the square root of it. Its logit under a map is the
-sum of the features times the slopes, and of a bias, which is 0 for a label that was never learned.
-"""
+"""Calibration maps: their probabilities, and one online Newton step for each; see `calibration.pxd`."""
 
 from libc.math cimport sqrt
 
@@ -28,18 +24,8 @@ cdef double RADIUS = 10.0                   # largest size of a parameter, for e
 cdef double SMALLEST_LIKELIHOOD = 1e-300    # smaller ones are taken as this, so that they have a sum
 
 # A map for each forgetting factor, which multiplies the sum of its Hessians in each round.
-cdef enum: N_MAPS = 3
 cdef double[N_MAPS] FORGETTING = [1.0, 0.998, 0.99]
 cdef double[1 + N_MAPS] PRIOR_WEIGHTS = [1.0 / 2.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]
-
-cdef struct Map:
-    double a, b                       # its slopes
-    double aa, ab, bb                 # the sum of their Hessians
-
-cdef struct Bias:                     # of one label in one map
-    double value
-    double a, b, own                  # the sums of Hessians: of the slopes and the bias, and of it alone
-
 
 cdef class Calibrator:
     """A mixture of the model's own probabilities and of calibration maps learned online.
@@ -53,13 +39,6 @@ cdef class Calibrator:
     nbytes
         Memory of the maps in bytes: arrays, labels and their columns.
     """
-
-    cdef dict columns                 # of the labels, in the order in which they came
-    cdef double[:, ::1] maps          # a `Map` in each row
-    cdef double[:, :, ::1] biases     # a `Bias` (labels + 1, maps, 4); the last row is 0, for unknown labels
-    cdef double[::1] mixture          # weights of the model and the maps (1 + maps,)
-    cdef double square                # mean square of the largest gap, over examples that have one
-    cdef Py_ssize_t n_gaps
 
     def __init__(self):
         self.columns, self.mixture = {}, np.array(PRIOR_WEIGHTS)

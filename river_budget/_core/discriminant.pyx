@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
-"""Linear discriminant analysis on random features, one example at a time."""
+"""Linear discriminant analysis on random features, one example at a time; see `discriminant.pxd`."""
 
 from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sin, sqrt
 from libc.stdint cimport int8_t
@@ -82,20 +82,6 @@ frequencies_of, signs_of = functools.lru_cache(1000)(new_frequencies), functools
 
 
 cdef class Fourier:
-    """Projections for random Fourier features of the Gaussian kernel with gamma, of scaled features.
-
-    The frequencies of a name follow from it and the seed, so that the order of names never matters, and
-    none is a part of the state. An array is projected by signs and Hadamard transforms, which take the
-    place of a dense matrix.
-    """
-
-    cdef Py_ssize_t n                     # frequencies, half the number of features
-    cdef object seed
-    cdef tuple scales                     # inverse scales of names, that of all others, and gamma
-    cdef list columns                     # the last list of names
-    cdef const float[:, ::1] frequencies  # theirs (names, n)
-    cdef double[::1] weights              # their inverse scales, times the root of 2 gamma
-    cdef double[::1] projections          # of an example (n,)
 
     def __init__(self, Py_ssize_t n, seed, scales):
         self.n, self.seed, self.scales, self.projections = n, seed, scales, np.zeros(n)
@@ -109,11 +95,6 @@ cdef class Fourier:
         return names + self.frequencies.nbytes + self.weights.nbytes + self.projections.nbytes
 
     cdef int project(self, list columns, const double *values, dict arrays) except -1 nogil:
-        """Project an example.
-
-        It has the values of the numbers in columns, and arrays, or None. Takes the GIL for arrays, and
-        for other names than the last.
-        """
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
@@ -160,38 +141,6 @@ cdef class Fourier:
 
 
 cdef class Discriminant(Engine):
-    """The statistics of a linear discriminant on random features phi, and the rounds.
-
-    P = (lambda I + sum phi phi')^-1 is symmetric, in the layout of `symmetric.h`. W = P B are the
-    coefficients of the regression of one-hot labels, B = sum phi e_y', by labels. K is the inverse of R =
-    N - B' P B, the sum of squares that the regression leaves, where N has the numbers of examples. Both
-    have a row for each label; that of a label without examples is 0. Its scores are twice the logits,
-    with a sum of 0. Its rounds include their update, so none of them stays open. The store packs
-    examples and, if scales are learned, keeps the first ones.
-    """
-
-    cdef Fourier fourier
-    cdef Py_ssize_t n_features
-    cdef double forgetting, most_weight
-    cdef double least_variance             # of an example: a smaller one is a rounding error
-    # What is learned.
-    cdef object P                          # elements in the layout of `symmetric.h`
-    cdef object W                          # (labels, width)
-    cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
-    cdef double[::1] counts                # weights of the examples of each label
-    cdef double scale                      # a common factor of the elements of P
-    cdef double beta, squares              # the temperature, and the sum of its second derivatives
-    cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
-    # Of the example that `answers` are for: W' phi and what follows, and then its residuals and K times these.
-    cdef object vectors                    # phi and P phi with the type of P (2, width)
-    cdef double[::1] means, discriminants, logits, residuals, changes  # by labels (room,)
-    # The addresses of P, W, phi and P phi, and the loops for their type.
-    cdef char *p
-    cdef char *w
-    cdef char *phi
-    cdef char *u
-    cdef SymmetricLoops *loops
-    cdef Py_ssize_t width, n_rows, row_bytes, room
 
     def __init__(self, Store store not None, Py_ssize_t n_features, double forgetting, seed, scales):
         dtype = np.dtype(store.dtype)

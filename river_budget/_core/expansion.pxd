@@ -1,12 +1,20 @@
 # A hypothesis f over a store: scores g_c = scale * <A[c], row> of each label c.
 #
-# A has a row for each label, two labels included (g_0 = -g_1 exactly), with a place for each slot of
-# the store. The expansion also holds the round: it counts, decides whether the algorithm has to act,
-# and keeps what an update overwrites until `commit`.
+# It is the engine of the perceptrons. The vectors and their kernel rows are the store's, the coefficients A
+# are its own, and the algorithm is a page of Python that is called only when its update is due. A has a row
+# for each label, two labels included (g_0 = -g_1 exactly), with a place for each slot of the store. So a
+# vector that was added for a label and against its rival has two coefficients, of the same size. `scale`
+# is a factor of all of A: an algorithm that shrinks f at each update changes one number.
 #
-# A round is open from the moment that it asks for an update until `commit` or `roll_back`. Changes in
-# an open round are logged: a vector that is replaced by the store, a column of A as a copy, and all
-# of A before the first change of more than a column.
+# A round counts itself, sets `y` to its label, rival, margin and weight, and is open if the margin is at
+# most the threshold of the algorithm. That then asks (`oldest`, `smallest`, `norm`, ...) and acts (`add`,
+# `replace`, `remove`, `shrink`, `shift`, `change`), and the round ends by `commit`, or by `roll_back` if the
+# algorithm failed: then the hypothesis, the store and all numbers are what they were, to the last bit.
+# For that, changes in an open round are logged: a vector that is replaced by the store, a column of A as a
+# copy, and all of A before the first change of more than a column.
+#
+# It always holds that the coefficients of a vector sum to 0 over the labels but for rounding, that A is 0
+# beyond the n slots in use, and that there are at most `limit` vectors.
 from libc.stdint cimport int64_t
 
 from river_budget._core.engine cimport Engine

@@ -30,16 +30,6 @@ cdef struct Pair:                     # two terms to merge
 
 
 cdef class Neighbours:
-    """The nearest other vector of each one, the oldest among ties, and projections onto that.
-
-    The Gram matrix is computed when it is needed, and follows as long as examples replace vectors. The
-    last bits of a kernel value depend on the vectors that were there when it was computed, so it is
-    learned; the nearest vectors follow from it.
-    """
-
-    cdef readonly Expansion f
-    cdef readonly double[:, ::1] gram  # (n, n), without elements until it is needed
-    cdef int64_t[::1] nearest          # (n,), negative if it is not known
 
     def __init__(self, Expansion f not None):
         self.f, self.gram, self.nearest = f, np.zeros((0, 0)), np.zeros(0, np.int64)

@@ -1,10 +1,5 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False, infer_types=True
-"""Which vector to remove: validation examples, and their losses after each removal.
-
-In a round that updates a table, an example may be *offered*, and the incoming vector *joins*. They are
-kept beyond what is in use until `finish` or `count`, which also commit the hypothesis. Nothing of
-an update may come after that, so there is nothing to take back.
-"""
+"""Which vector to remove by its losses on validation examples; see `removal.pxd`."""
 
 from libc.math cimport INFINITY, NAN, fabs, isnan
 from libc.stdint cimport int64_t
@@ -32,31 +27,6 @@ cdef double LARGEST_COUNT = 1e12
 
 
 cdef class ValidationTable:
-    """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
-
-    There are at most so many vectors of the expansion, the incoming one included, and examples, which are
-    in a store of their own; without one, the vectors are the examples. All but labels and counts follows
-    from the hypothesis, and so does the number of labels whenever an example comes.
-    """
-
-    cdef readonly Expansion f
-    cdef readonly Store store             # of the examples; that of f if they are its vectors
-    cdef bint is_own                      # whether they are
-    cdef readonly Py_ssize_t m, n, n_labels
-    cdef Py_ssize_t m_joined              # with the example that has joined
-    cdef readonly Py_ssize_t most_vectors, most_examples
-    # All lengths are room: rows for examples, columns for vectors in groups of 8.
-    cdef readonly double[:, ::1] table    # kernel values
-    cdef double[:, ::1] scores, joined    # (labels, rows) without and with the vector that has joined
-    cdef readonly int64_t[::1] columns    # the labels of the examples
-    # What each vector adds to the score of its label and takes from that of its rival.
-    cdef readonly double[::1] steps
-    cdef int64_t[::1] labels, rivals
-    # The loss after the removal of each vector, and scratch memory.
-    cdef readonly double[::1] sums
-    # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
-    # follow from that (labels, rows); where the first one is NaN, they have to be computed anew.
-    cdef readonly double[:, ::1] counts, weights
 
     def __cinit__(
         self, Expansion f not None, Py_ssize_t most_vectors, Store store=None,
@@ -284,10 +254,6 @@ cdef class ValidationTable:
 
 
 cdef class CountedTable(ValidationTable):
-    """Vectors, which are the examples, and count the labels of the examples that were nearest to them."""
-
-    cdef bint ranks                       # whether a larger kernel value always means a smaller distance
-    cdef object betainc                   # SciPy's function
 
     def __cinit__(self, *_):
         # It is slow to import: now, so that no round waits for it.

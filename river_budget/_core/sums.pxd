@@ -1,8 +1,15 @@
 # Running sums of the values of features, for the scales that a model learns.
 #
-# A feature is 0 in an example that lacks it. Names have a row of the table from the first example
-# with them on while some vector has them; `rows` is in the order of the rows. The rows of the last
-# list of names are kept, and hold while the store gives the same list.
+# A model without a given width learns a scale for each feature from its first examples. Each of these
+# is added at the end of its round, and now and then `measures` says what the sums tell: variances
+# and mean squares by name, from which `base/scales.py` chooses scales and a width. They also give the mean
+# of a name, which takes the place of an unknown value in the store.
+#
+# A feature is 0 in an example that lacks it. A name has a row of the table from the first example with it
+# on, as long as some vector has it, so that memory follows the vectors and not the names ever seen. The
+# examples before count by their number alone (`since`). `rows` is in the order of the rows. The rows
+# of the last list of names are kept, and hold while the store gives the same list: then an example is
+# added without the GIL. Arrays have a table of their own each, with a row for each element.
 cimport cython
 from libc.stdint cimport int64_t
 
