@@ -84,7 +84,7 @@ def measured(task: tuple[str, float, int, int]) -> dict[str, Run]:
     if name in SHUFFLED:
         random.Random(seed).shuffle(examples)
     examples = examples[:limit]
-    query = run(rb.active.Query(rb.Mnemotron(), rate, seed), examples)
+    query = run(rb.Query(rb.Mnemotron(), rate, seed), examples)
     n_rounds = len(examples) - FIRST
     by_chance = Random(rb.Mnemotron(), query.n_labels, n_rounds, seed)
     return {

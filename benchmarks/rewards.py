@@ -199,7 +199,7 @@ class LinUCB(Uniform):
         self._models[arm_id].learn_one(self._scaler.transform_one(context), reward)
 
 
-class Decaying(rb.bandit.ArmClassifiers):
+class Decaying(rb.ArmClassifiers):
     """Its counts lose a share with each reward, so that all arms are tried again."""
 
     def update(self, arm_id: Any, context: dict, reward: float) -> None:
@@ -217,16 +217,14 @@ POLICIES: dict[str, Callable[[int, dict], Any]] = {
     "UCB": lambda seed, costs: WithoutContext(seed),
     "LinUCB, mended": lambda seed, costs: LinUCB(seed, 1.0),
     "LinUCB, tuned": lambda seed, costs: LinUCB(seed, 0.3),
-    "LogisticRegression an arm": lambda seed, costs: rb.bandit.ArmClassifiers(
+    "LogisticRegression an arm": lambda seed, costs: rb.ArmClassifiers(
         logistic(), 1e-9, costs, seed=seed
     ),
-    "... with the bonus": lambda seed, costs: rb.bandit.ArmClassifiers(
-        logistic(), costs=costs, seed=seed
-    ),
-    "Mnemotron(30) an arm, with the bonus": lambda seed, costs: rb.bandit.ArmClassifiers(
+    "... with the bonus": lambda seed, costs: rb.ArmClassifiers(logistic(), costs=costs, seed=seed),
+    "Mnemotron(30) an arm, with the bonus": lambda seed, costs: rb.ArmClassifiers(
         costs=costs, seed=seed
     ),
-    "... with all its kernels": lambda seed, costs: rb.bandit.ArmClassifiers(
+    "... with all its kernels": lambda seed, costs: rb.ArmClassifiers(
         rb.Mnemotron(budget=30), costs=costs, seed=seed
     ),
     "... with counts that decay": lambda seed, costs: Decaying(costs=costs, seed=seed),
@@ -259,9 +257,7 @@ def played(setup: Setup, policy: Any, seed: int, limit: int, is_told_all: bool) 
                 policy.update(*told)
             seconds += time.thread_time() - start
     # The weights of River's models are not counted.
-    is_own = isinstance(policy, rb.bandit.ArmClassifiers) and hasattr(
-        policy.new_model(), "memory_bytes"
-    )
+    is_own = isinstance(policy, rb.ArmClassifiers) and hasattr(policy._new_model(), "memory_bytes")
     n_bytes = Chain(policy).memory_bytes if is_own else 0
     return Figures(total / n, 1e6 * seconds / n, n_bytes)
 

@@ -27,7 +27,7 @@ N, DELAY, WINDOW = 4000, 20, 300
 ROUTER = synth.Router(n_samples=N, change_at=N // 2, seed=1)
 
 
-def route(policy: rb.bandit.ArmClassifiers) -> list[tuple[dict, int, bool]]:
+def route(policy: rb.ArmClassifiers) -> list[tuple[dict, int, bool]]:
     """Return each request, the model that the policy chose, and whether that answered well."""
     answers, waiting = [], collections.deque()
     for x, works in ROUTER:
@@ -41,7 +41,7 @@ def route(policy: rb.bandit.ArmClassifiers) -> list[tuple[dict, int, bool]]:
 
 def gate(answers: list[tuple[dict, int, bool]]) -> tuple[float, int]:
     """Return the accuracy of a gate that tells whether an answer is good, and how often it asks."""
-    model = rb.active.Query(rb.Mnemotron(), rate=0.1, seed=1)
+    model = rb.Query(rb.Mnemotron(), rate=0.1, seed=1)
     n_right = n_asked = 0
     for x, arm, is_good in answers:
         answer = {**x, "model": f"model {arm}", "topic": f"topic {x['topic']}"}
@@ -55,7 +55,7 @@ def gate(answers: list[tuple[dict, int, bool]]) -> tuple[float, int]:
 
 def main() -> None:
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "rewards.png")
-    answers = route(rb.bandit.ArmClassifiers(costs=ROUTER.costs, seed=1))
+    answers = route(rb.ArmClassifiers(costs=ROUTER.costs, seed=1))
     rng = random.Random(1)
     rewards = {
         "ArmClassifiers": [is_good - ROUTER.costs[arm] for _, arm, is_good in answers],

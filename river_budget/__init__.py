@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from river_budget import kernels
 from river_budget.calibration import Calibrated
@@ -41,28 +41,47 @@ from river_budget.perceptrons.tightest import TightestPerceptron
 from river_budget.rejection import Reject
 
 __all__ = [
-    "RBF", "AdditiveRationalQuadratic", "Ahpatron", "BudgetPassiveAggressive", "BudgetedOGD",
-    "BudgetedSGD", "Calibrated", "Cosine", "FixedBudgetPerceptron", "Forgetron",
+    "RBF", "AdditiveRationalQuadratic", "Ahpatron", "ArmClassifiers", "BudgetPassiveAggressive",
+    "BudgetedOGD", "BudgetedSGD", "Calibrated", "Cosine", "FixedBudgetPerceptron", "Forgetron",
     "FunctionKernel", "KernelLDA", "KernelPAClassifier", "KernelPerceptron", "Laplacian",
     "Linear", "Mnemotron", "ModifiedRandomizedBudgetPerceptron", "Normalized", "Polynomial",
-    "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "RandomizedBudgetPerceptron",
-    "RationalQuadratic", "Reject", "RemoveOldestPerceptron", "SimplifiedForgetron", "Stoptron",
-    "TighterPerceptron", "TightestPerceptron", "kernels",
+    "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "Query",
+    "RandomizedBudgetPerceptron", "RationalQuadratic", "Reject", "RemoveOldestPerceptron",
+    "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "kernels",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
 
-# Subpackages imported on first use: some are slow to import or need an extra.
+# Imported on first use: some subpackages are slow to import, need an extra, or import slow modules of River.
 SUBPACKAGES = frozenset([
     "active", "bandit", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots",
     "preprocessing", "synth", "theory",
 ])  # fmt: skip
+CLASSES = {"ArmClassifiers": "bandit", "Query": "active"}
 
+if TYPE_CHECKING:
+    # Type checkers see what there is, so that a misspelt name is an error.
+    from . import active as active
+    from . import bandit as bandit
+    from . import checkpoint as checkpoint
+    from . import datasets as datasets
+    from . import evaluate as evaluate
+    from . import keyed as keyed
+    from . import metrics as metrics
+    from . import plots as plots
+    from . import preprocessing as preprocessing
+    from . import synth as synth
+    from . import theory as theory
+    from .active import Query
+    from .bandit import ArmClassifiers
+else:
 
-def __getattr__(name: str) -> Any:
-    if name in SUBPACKAGES:
-        return importlib.import_module(f"river_budget.{name}")
-    raise AttributeError(f"module 'river_budget' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in SUBPACKAGES:
+            return importlib.import_module(f"river_budget.{name}")
+        if name in CLASSES:
+            return getattr(importlib.import_module(f"river_budget.{CLASSES[name]}"), name)
+        raise AttributeError(f"module 'river_budget' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

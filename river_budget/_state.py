@@ -231,7 +231,7 @@ class Learned:
         return learned
 
     @classmethod
-    def check_arrays(cls, parameters: State, state: State) -> None:
+    def _check_arrays(cls, parameters: State, state: State) -> None:
         """Raise ValueError if a state lacks large arrays that an object with these parameters makes.
 
         It is asked before the object is made: a file of a few bytes must not make it take gigabytes.

@@ -11,6 +11,8 @@ from river_budget._state import Between, Learned, Number, Random
 from river_budget.base import Chain, documented
 from river_budget.kernels import Features
 
+__all__ = ["Query"]
+
 BURST = 10.0  # the largest number of questions that may be saved up
 RANDOM_SHARE = 0.2  # of questions, which notice a new concept where the model is sure
 STEP = 0.05  # how far a doubtful example raises the threshold
@@ -37,7 +39,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     >>> from river import datasets, metrics
     >>> import river_budget as rb
 
-    >>> model = rb.active.Query(rb.Mnemotron(), rate=0.1, seed=1)
+    >>> model = rb.Query(rb.Mnemotron(), rate=0.1, seed=1)
     >>> accuracy, n_asked = metrics.Accuracy(), 0
     >>> for x, y in datasets.Phishing():
     ...     y_pred, ask = model.predict_one(x)

@@ -31,6 +31,8 @@ from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
+__all__ = ["ArmClassifiers", "Ticket"]
+
 # As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
 KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
 
@@ -78,7 +80,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     >>> import river_budget as rb
 
     >>> rng = random.Random(1)
-    >>> policy = rb.bandit.ArmClassifiers(costs={"large": 0.2}, seed=1)
+    >>> policy = rb.ArmClassifiers(costs={"large": 0.2}, seed=1)
     >>> for _ in range(500):
     ...     context = {"length": rng.random(), "code": rng.random() < 0.5}
     ...     ticket = policy.decide(["small", "large"], context)
@@ -130,11 +132,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
             Chain(model).memory_bytes for model in self._models.values()
         )
 
-    def new_model(self) -> Any:
+    def _new_model(self) -> Any:
         """Return the classifier of a new arm."""
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
-    _wrapped_model = property(new_model)
+    _wrapped_model = property(_new_model)
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context."""
@@ -158,7 +160,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         expected = f"a whole number of at least {least} below 2**62 - 1"
         require(is_id, f"the ticket {shown(number)} must be {expected}")
         if self._models.keys().isdisjoint(arms):
-            Chain(self.new_model()).ask(context)  # It refuses what no arm has seen yet.
+            Chain(self._new_model()).ask(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
         chain, oldest = self._chain_of(ticket.arm), next(iter(self._pending), None)
         n_rounds = (chain and chain.n_rounds) or 0
@@ -204,7 +206,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
             limit = f"at most {self.max_arms} are allowed: raise max_arms, or forget(arm_id) others"
             is_allowed = len(self._models) < self.max_arms
             require(is_allowed, f"the arm {shown(arm_id)} is one too many, {limit}")
-            chain = Chain(self.new_model())
+            chain = Chain(self._new_model())
         mean = copy.copy(self._rewards.get(arm_id)) or stats.Mean()
         mean.update(float(reward))
         model, n = chain.model, self._counts.get(arm_id, 0) + 1

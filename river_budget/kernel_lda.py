@@ -13,6 +13,8 @@ from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
 
+__all__ = ["KernelLDA"]
+
 # The learned gamma as a share of the perceptrons': for numbers, and for arrays.
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
@@ -98,7 +100,7 @@ class KernelLDA(OnlineClassifier):
     seed: int = parameter(default=0, check=check_seed)
 
     @classmethod
-    def check_arrays(cls, parameters: State, state: State) -> None:
+    def _check_arrays(cls, parameters: State, state: State) -> None:
         check_n_features("n_features", n := parameters["n_features"])
         is_there = np.size(state["hypothesis"]["inverse"]) == n * (n + 1) // 2
         require(is_there, f"an inverse is not that of {n} features")

@@ -170,13 +170,13 @@ class RadialKernel(Kernel):
     gamma: float | None = parameter(default=None, check=check_positive)
     has_unit_norm = True
     is_radial = True
-    form = Spec(Statistic.SQUARED_DISTANCE, Function.EXPONENTIAL)
+    _form = Spec(Statistic.SQUARED_DISTANCE, Function.EXPONENTIAL)
     gamma_factor: ClassVar[float] = 1.0
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
         # The kernel is not evaluated before gamma is set.
-        return self.form._replace(gamma=float(self.gamma or math.nan))
+        return self._form._replace(gamma=float(self.gamma or math.nan))
 
     @property
     def learns_scales(self) -> bool:  # type: ignore[override]
@@ -196,9 +196,9 @@ class RadialKernel(Kernel):
 
     def _value(self, gamma: float, gaps: list[float]) -> float:
         """Return the value for the differences of all features."""
-        is_squared = self.form.statistic == Statistic.SQUARED_DISTANCE
+        is_squared = self._form.statistic == Statistic.SQUARED_DISTANCE
         distance = gamma * math.fsum(gap * gap if is_squared else abs(gap) for gap in gaps)
-        is_exponential = self.form.function == Function.EXPONENTIAL
+        is_exponential = self._form.function == Function.EXPONENTIAL
         return math.exp(-distance) if is_exponential else 1 / (1 + distance)
 
 
@@ -233,7 +233,7 @@ class Laplacian(RadialKernel):
     0.367879...
     """
 
-    form = Spec(Statistic.MANHATTAN_DISTANCE, Function.EXPONENTIAL)
+    _form = Spec(Statistic.MANHATTAN_DISTANCE, Function.EXPONENTIAL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,7 +257,7 @@ class RationalQuadratic(RadialKernel):
     """
 
     gamma_factor: float = parameter(default=1.0, check=check_positive)  # type: ignore[misc]
-    form = Spec(Statistic.SQUARED_DISTANCE, Function.RATIONAL)
+    _form = Spec(Statistic.SQUARED_DISTANCE, Function.RATIONAL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -286,7 +286,7 @@ class AdditiveRationalQuadratic(RadialKernel):
     """
 
     names: tuple[Any, ...] | None = parameter(default=None, check=_check_names)
-    form = Spec(Statistic.SUM_OF_RATIONALS, Function.MEAN)
+    _form = Spec(Statistic.SUM_OF_RATIONALS, Function.MEAN)
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]

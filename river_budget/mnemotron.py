@@ -26,6 +26,8 @@ from river_budget.kernels import (
     check_kernel,
 )
 
+__all__ = ["Mnemotron"]
+
 # Forgetting factors and noise variances.
 DEFAULT_PAIRS = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
 FEW_PAIRS = ((1.0, 0.1), (0.998, 0.1))
@@ -129,9 +131,9 @@ class Mnemotron(Machine):
     archive: int | None = parameter(default=None, check=check_n_features)
 
     @classmethod
-    def check_arrays(cls, parameters: State, state: State) -> None:
+    def _check_arrays(cls, parameters: State, state: State) -> None:
         if (archive := parameters["archive"]) is not None:
-            KernelLDA.check_arrays({"n_features": archive}, state["archive"])
+            KernelLDA._check_arrays({"n_features": archive}, state["archive"])  # noqa: SLF001
 
     def _new_engine(self) -> Experts:
         repeats, archive = self.repeats, self.archive

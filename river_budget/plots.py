@@ -21,6 +21,12 @@ from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
 
+__all__ = [
+    "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting", "draw_decision_regions",
+    "draw_errors", "draw_expert_weights", "mark_drifts", "plot_certificates", "plot_comparison",
+    "plot_continual_runs",
+]  # fmt: skip
+
 # Of figures in files.
 DOTS_PER_INCH = 72
 

@@ -16,6 +16,8 @@ from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
 
+__all__ = ["Reject"]
+
 
 @documented
 class Reject(ClassifierWrapper):

@@ -268,8 +268,8 @@ def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(mo
     assert policy.arms == ARMS
 
     def copied():
-        new, fresh = copy.deepcopy(policy), policy.new_model()
-        new.new_model = lambda: fresh  # To make one has hundreds of moments.
+        new, fresh = copy.deepcopy(policy), policy._new_model()
+        new._new_model = lambda: fresh  # To make one has hundreds of moments.
         return new
 
     counts = set()

@@ -133,8 +133,8 @@ def read_object(node: Any, tensors: Tensors) -> Any:
     kind = entry.kind
     given, stored = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
     state = entry.migrated(stored, node["schema"])
-    if hasattr(kind, "check_arrays"):
-        kind.check_arrays(given, state)
+    if hasattr(kind, "_check_arrays"):
+        kind._check_arrays(given, state)  # noqa: SLF001
     model = kind(*state.pop("stats", {}).items(), **given)
     if hasattr(model, "restore"):
         model.restore(state)

@@ -107,7 +107,7 @@ class KeyedLearner:
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
     missing label: the models are those of a stream that delivers each event once.
 
-    A `bandit.ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
+    A `ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
     label of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision
     that comes again gets the same arm until its reward is known, and None after that.
 

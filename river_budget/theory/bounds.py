@@ -31,6 +31,14 @@ from typing import Any
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import require
 
+__all__ = [
+    "Guarantee", "LargestNorm", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run",
+    "forgetron", "forgetron_norm", "forgetron_run", "modified_randomized_budget",
+    "modified_randomized_budget_norm", "perceptron", "projected_gradient_run", "projectron",
+    "projectron_norm_bound", "projectron_plus_plus", "projectron_worst_case",
+    "simplified_forgetron", "simplified_forgetron_norm", "smallest_budget",
+]  # fmt: skip
+
 OF_RUN = "(our derivation, for a known run)"
 
 # Integers up to here are exact as doubles.

@@ -15,6 +15,8 @@ from river_budget._state import require
 from river_budget.base import Labels, Perceptron
 from river_budget.kernels import Features, Kernel
 
+__all__ = ["Comparator", "Span"]
+
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
 # The span is that of so many examples at most, drawn with a seed.
