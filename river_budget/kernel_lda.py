@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,6 +88,11 @@ class KernelLDA(OnlineClassifier):
     [^1]: [Rahimi & Recht 2007](https://papers.nips.cc/paper/3182-random-features-for-large-scale-kernel-machines)
     [^2]: [Momeni, Mazumder & Liu 2024](https://arxiv.org/abs/2412.15571)
     """
+
+    _instead: ClassVar = {
+        "gamma": "give kernel=RBF(gamma)",
+        "budget": "it has random features, and no support vectors: give n_features",
+    }
 
     _f = Field[Discriminant](key="hypothesis")
 

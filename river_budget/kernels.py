@@ -19,7 +19,7 @@ import numpy as np
 from river import base
 
 from river_budget import _checks
-from river_budget._checks import check_count, check_not_negative, check_positive, parameter
+from river_budget._checks import check_count, check_not_negative, check_positive, parameter, shown
 from river_budget._state import require
 
 __all__ = [
@@ -36,6 +36,7 @@ Statistic = enum.IntEnum(
 Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
 
 _check_function = _checks.checks("a function of two dicts", callable)
+_check_bool = _checks.one_of(True, False)
 _check_names = _checks.checks(
     "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
 )
@@ -410,6 +411,9 @@ class FunctionKernel(Kernel):
     ----------
     f
         A symmetric, positive semi-definite function `f(x: dict, z: dict) -> float`.
+    has_unit_norm
+        Whether `f(x, x) = 1` for every x, as `Mnemotron` needs. If it is not, for some x,
+        that x is refused.
 
     Examples
     --------
@@ -423,12 +427,18 @@ class FunctionKernel(Kernel):
     """
 
     f: Callable[[Features, Features], float] = parameter(check=_check_function)
+    has_unit_norm: bool = parameter(default=False, check=_check_bool)
 
     def __call__(self, x: Features, z: Features) -> float:
-        return self.f(x, z)
+        value = self.f(x, z)
+        if self.has_unit_norm and x is z:
+            what = f"{self} of {shown(x)} and itself is {value}, not 1"
+            require(math.isclose(value, 1.0, rel_tol=1e-6), f"{what}: leave out has_unit_norm")
+        return value
 
     def __repr__(self) -> str:
-        return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)})"
+        norm = ", has_unit_norm=True" if self.has_unit_norm else ""
+        return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)}{norm})"
 
 
 def _with_categories(x: Features) -> Features:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from river_budget.kernel_lda import KernelLDA, check_n_features
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
     Features,
+    FunctionKernel,
     Kernel,
     Normalized,
     Polynomial,
@@ -73,7 +74,8 @@ class Mnemotron(Machine):
     Parameters
     ----------
     kernels
-        Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()`,
+        Kernels with `k(x, x) = 1`, as a tuple; of a function, it has to be said:
+        `FunctionKernel(f, has_unit_norm=True)`. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
         `Normalized(Polynomial(degree=1))`. If at least one has no gamma, the model learns scales,
         and kernels without a width also read scaled features.
@@ -117,6 +119,11 @@ class Mnemotron(Machine):
     [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
     """
+
+    _instead: ClassVar = {
+        "gamma": "it learns the widths of several kernels; for a given one, kernels=(RBF(gamma),)",
+        "kernel": "it mixes several; for a single one, kernels=(kernel,)",
+    }
 
     _f = Field[Experts](key="hypothesis")
 
@@ -295,9 +302,16 @@ def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
         raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
     for kernel in kernels:
         check_kernel("kernel", kernel)
-        advice = f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
-        require(kernel.has_unit_norm, advice)
+        require(kernel.has_unit_norm, f"kernels must have k(x, x) = 1, {_advice(kernel)}")
     return tuple(kernels)
+
+
+def _advice(kernel: Kernel) -> str:
+    """Return what to give instead of a kernel whose norm is not, or may not be, 1."""
+    if isinstance(kernel, FunctionKernel):
+        declared = "FunctionKernel(f, has_unit_norm=True)"
+        return f"and whether {kernel} does is not known: give {declared} if it does, else Normalized({kernel})"
+    return f"but {kernel} does not: use Normalized({kernel})"
 
 
 def _pairs_of_kernels(forgetting: Any, kernels: Sequence[Kernel]) -> list[Any]:

@@ -6,8 +6,8 @@ import abc
 import copy
 import math
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from river import base
@@ -51,6 +51,9 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     max_classes: int = parameter(default=1000, check=check_count, kw_only=True)
     dtype: str = parameter(default="float32", check=one_of("float32", "float64"), kw_only=True)
 
+    # What to give instead of a keyword that other classifiers take, by its name.
+    _instead: ClassVar[Mapping[str, str]] = {}
+
     _multiclass = True
     # An example is an update if its margin is at most this.
     _threshold = 0.0
@@ -60,6 +63,12 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     _labels = Field[Labels](given=["_f"])
     _feature_scales = Field[Scales | None]()
     _f = Field[Any](key="hypothesis")
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        for name in kwargs:
+            if name in cls._instead:
+                raise TypeError(f"{cls.__name__} takes no {name}: {cls._instead[name]}")
+        return super().__new__(cls, *args, **kwargs)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -44,6 +44,8 @@ def test_the_repr_of_a_model_has_the_parameters_of_its_kernel():
     model = rb.Stoptron(rb.Normalized(rb.Polynomial(degree=2)))
     assert "Normalized(kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0))" in repr(model)
     assert repr(rb.FunctionKernel(math.dist)) == "FunctionKernel(f=dist)"
+    declared = rb.FunctionKernel(math.dist, has_unit_norm=True)
+    assert repr(declared) == "FunctionKernel(f=dist, has_unit_norm=True)"
 
 
 def test_kernels_in_a_parameter_grid():
@@ -83,6 +85,7 @@ def test_gamma_and_names_are_set_from_the_first_example():
         (lambda: rb.Polynomial(coef0=-1.0), "coef0"),
         (lambda: rb.Normalized(math.dist), "kernel"),
         (lambda: rb.FunctionKernel(3), "f must"),
+        (lambda: rb.FunctionKernel(max, has_unit_norm=1), "has_unit_norm must be one of"),
     ],
 )
 def test_parameters_out_of_range(make, name):

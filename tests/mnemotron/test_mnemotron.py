@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from plain_mnemotron import Plain, softmax
+from refusals import refuses
 from river import datasets, evaluate, metrics, preprocessing
 from river.datasets import synth as river_synth
 from states import content
@@ -478,3 +479,49 @@ def test_novelty_counts_more_with_more_labels(n_labels, is_added):
     assert 0.1 / math.log2(4) < model.novelty_one(near) < 0.1
     model.learn_one(near, 1)
     assert model.support_vectors == far + [near] * is_added
+
+
+def test_a_function_with_a_declared_norm_is_a_kernel():
+    f = rb.RBF(gamma=0.5)
+    models = [
+        rb.Mnemotron(20, kernels=(kernel,))
+        for kernel in (f, rb.FunctionKernel(f, has_unit_norm=True))
+    ]
+    for x, y in synth.TwoGaussians(100, seed=1):
+        answers = [model.predict_proba_one(x) for model in models]
+        assert answers[0] == pytest.approx(answers[1], abs=1e-9)
+        for model in models:
+            model.learn_one(x, y)
+
+
+def test_a_function_whose_norm_is_not_declared_is_refused_with_the_reason():
+    message = r"k\(x, x\) = 1, and whether .* is not known.*has_unit_norm=True.*Normalized"
+    refuses(message, rb.Mnemotron, kernels=(rb.FunctionKernel(rb.RBF(gamma=1.0)),))
+
+
+def test_a_function_whose_norm_is_not_the_declared_one_changes_nothing():
+    kernel = rb.FunctionKernel(dot, has_unit_norm=True)
+    model = rb.Mnemotron(20, kernels=(kernel,))
+    model.learn_one({"a": 1.0}, True)
+    for call in (model.predict_one, model.novelty_one):
+        refuses("is 4.0, not 1: leave out has_unit_norm", call, {"a": 2.0})
+    refuses("is 4.0, not 1: leave out has_unit_norm", model.learn_one, {"a": 2.0}, True)
+
+
+def dot(x, z):
+    return x["a"] * z["a"]
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "advice"),
+    [
+        (rb.Mnemotron, {"gamma": 0.1}, r"Mnemotron takes no gamma.*kernels=\(RBF\(gamma\),\)"),
+        (rb.Mnemotron, {"kernel": rb.RBF()}, r"Mnemotron takes no kernel.*kernels=\(kernel,\)"),
+        (rb.KernelLDA, {"gamma": 0.1}, r"KernelLDA takes no gamma.*kernel=RBF\(gamma\)"),
+        (rb.KernelLDA, {"budget": 9}, r"KernelLDA takes no budget.*n_features"),
+        (rb.Mnemotron, {"bugdet": 9}, r"unexpected keyword argument 'bugdet'"),
+    ],
+)
+def test_a_keyword_of_other_classifiers_says_what_to_give_instead(make, given, advice):
+    with pytest.raises(TypeError, match=advice):
+        make(**given)
