@@ -27,7 +27,8 @@ __all__ = [
     "Linear", "Normalized", "Polynomial", "RationalQuadratic", "Scaled", "check_kernel",
 ]  # fmt: skip
 
-Features = dict[base.typing.FeatureName, Any]
+# The names are hashable. `Hashable` would refuse a `dict[str, float]`, as dicts are invariant.
+Features = dict[Any, Any]
 
 # Compiled code knows the numbers.
 Statistic = enum.IntEnum(

@@ -2,6 +2,8 @@
 # cython: annotation_typing=False, infer_types=True
 """The rounds of a model: what is the same whatever it learns."""
 
+from typing import Any
+
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -11,6 +13,7 @@ import numpy as np
 from river_budget._arrays import padded
 from river_budget._checks import weight_of
 from river_budget._state import count, integers, require
+from river_budget.kernels import Features  # Annotations are texts, which have to have a meaning here.
 
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
@@ -270,7 +273,7 @@ class Rounds:
     They are compiled, because in Python the way to a round took longer than the round.
     """
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn an example.
 
         Parameters

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.stable.v2.typing import IntoSeries
 from numpy.typing import NDArray
 from river.utils import dataframe
 
 from river_budget._checks import shown
 from river_budget._state import require
+
+# A dict of arrays, (rows,) of values or (rows, elements); and the labels of rows.
+Columns = Mapping[Any, NDArray[Any] | Sequence[Any]]
+LabelSeries = IntoSeries | NDArray[Any] | Sequence[Any]
 
 
 class Frame(NamedTuple):

@@ -7,9 +7,11 @@ import copy
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
+from narwhals.stable.v2.typing import IntoDataFrame, IntoDataFrameT, IntoSeries
+from numpy.typing import NDArray
 from river import base
 
 from river_budget._arrays import Floats
@@ -18,13 +20,22 @@ from river_budget._core.engine import SCALES, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
 from river_budget.base.answer import Answer
-from river_budget.base.frames import Frame, frame_like, frame_of, labels_of, series_like
+from river_budget.base.frames import (
+    Columns,
+    Frame,
+    LabelSeries,
+    frame_like,
+    frame_of,
+    labels_of,
+    series_like,
+)
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
-    from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
+    import pandas as pd
+    import polars as pl
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
@@ -62,7 +73,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
     _labels = Field[Labels](given=["_f"])
     _feature_scales = Field[Scales | None]()
-    _f = Field[Any](key="hypothesis")
+    _f = Field[Engine](key="hypothesis")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         for name in kwargs:
@@ -164,7 +175,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         self._labels.check(y)
 
     def learn_many(
-        self, X: IntoDataFrame, y: IntoSeries, w: float | Iterable[float] | None = None
+        self,
+        X: IntoDataFrame | Columns,
+        y: LabelSeries,
+        w: float | Iterable[float] | None = None,
     ) -> None:
         """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
@@ -198,12 +212,24 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         finally:
             self._f.release()
 
-    def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
+    @overload
+    def scores_many(self, X: Columns) -> dict[Any, Floats]: ...
+    @overload
+    def scores_many(self, X: IntoDataFrameT) -> IntoDataFrameT: ...
+    def scores_many(self, X: Any) -> Any:
         """Return a frame with the scores of each label. Raises ValueError if a value is refused."""
         frame, scores = self._scored(X)
         return frame_like(self._by_label(scores.T), frame)
 
-    def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
+    @overload
+    def decision_function_many(self, X: Columns) -> Floats: ...
+    @overload
+    def decision_function_many(self, X: pl.DataFrame) -> pl.Series: ...
+    @overload
+    def decision_function_many(self, X: pd.DataFrame) -> pd.Series: ...
+    @overload
+    def decision_function_many(self, X: IntoDataFrame) -> IntoSeries: ...
+    def decision_function_many(self, X: Any) -> Any:
         """Return f(x) for each row of a frame, as a series of its library.
 
         Raises ValueError if there are more than two labels, or if a value is refused.
@@ -212,12 +238,24 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         self._labels.require_two("scores_one or scores_many")
         return series_like(scores[:, 1], frame)
 
-    def predict_many(self, X: IntoDataFrame) -> IntoSeries:
+    @overload
+    def predict_many(self, X: Columns) -> NDArray[Any]: ...
+    @overload
+    def predict_many(self, X: pl.DataFrame) -> pl.Series: ...
+    @overload
+    def predict_many(self, X: pd.DataFrame) -> pd.Series: ...
+    @overload
+    def predict_many(self, X: IntoDataFrame) -> IntoSeries: ...
+    def predict_many(self, X: Any) -> Any:
         frame, scores = self._scored(X)
         best = scores.argmax(axis=1).tolist()
         return series_like([self._labels.names[column] for column in best], frame)
 
-    def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
+    @overload
+    def predict_proba_many(self, X: Columns) -> dict[Any, Floats]: ...
+    @overload
+    def predict_proba_many(self, X: IntoDataFrameT) -> IntoDataFrameT: ...
+    def predict_proba_many(self, X: Any) -> Any:
         (frame, scores), known = self._scored(X), self._labels.column
         probabilities = self._probabilities(scores[:, list(known.values())])
         return frame_like(dict(zip(known, probabilities.T, strict=True)), frame)
@@ -252,7 +290,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
-    def _scored(self, X: IntoDataFrame) -> tuple[Frame, Floats]:
+    def _scored(self, X: IntoDataFrame | Columns) -> tuple[Frame, Floats]:
         """Return a frame, and the scores of its rows (rows, labels)."""
         frame = frame_of(X)
         return frame, self._f.score_block(self._f.block(frame.columns, frame.rows))
