@@ -31,6 +31,8 @@ myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+# Aliases are shown by their names.
+autodoc_type_aliases = {name: name for name in ["Batch", "ClassWeight", "Features", "LabelSeries"]}
 maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 autosummary_generate = True

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.stable.v2.typing import IntoSeries
+from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 from numpy.typing import NDArray
 from river.utils import dataframe
 
 from river_budget._checks import shown
 from river_budget._state import require
 
-# A dict of arrays, (rows,) of values or (rows, elements); and the labels of rows.
+# A mini-batch is a frame of any library or a dict of columns, (rows,) of values or (rows, elements).
 Columns = Mapping[Any, NDArray[Any] | Sequence[Any]]
+Batch = IntoDataFrame | Columns
 LabelSeries = IntoSeries | NDArray[Any] | Sequence[Any]
 
 

@@ -21,6 +21,7 @@ from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
 from river_budget.base.answer import Answer
 from river_budget.base.frames import (
+    Batch,
     Columns,
     Frame,
     LabelSeries,
@@ -176,7 +177,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
     def learn_many(
         self,
-        X: IntoDataFrame | Columns,
+        X: Batch,
         y: LabelSeries,
         w: float | Iterable[float] | None = None,
     ) -> None:
@@ -290,7 +291,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
-    def _scored(self, X: IntoDataFrame | Columns) -> tuple[Frame, Floats]:
+    def _scored(self, X: Batch) -> tuple[Frame, Floats]:
         """Return a frame, and the scores of its rows (rows, labels)."""
         frame = frame_of(X)
         return frame, self._f.score_block(self._f.block(frame.columns, frame.rows))
