@@ -1,5 +1,5 @@
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, final
 
 from river_budget._arrays import Floats, Ints
 from river_budget._core.sums import Sums
@@ -10,6 +10,7 @@ class Block:
     def begin(self, labels: Ints, weights: Floats) -> None:
         """Set the columns of the labels and the weights of rows that are learned next, but for 0."""
 
+@final
 class Store:
     """Vectors under one or several kernels, and one example beside them; see the .pxd."""
 

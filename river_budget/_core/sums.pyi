@@ -1,9 +1,10 @@
 from collections.abc import Collection
-from typing import Any
+from typing import Any, final
 
 from river_budget._arrays import Floats
 from river_budget._state import State
 
+@final
 class Sums:
     names: list[Any]
     nbytes: int
