@@ -172,6 +172,8 @@ class SetOnce:
 class Parametrized:
     """An object whose constructor takes the parameters that its class declares, after those of bases.
 
+    They are its annotated attributes. `base` says how they go together with what a class learns.
+
     A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor,
     which its subclasses do not inherit.
     """

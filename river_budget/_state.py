@@ -3,7 +3,8 @@
 A `Learned` class declares what it learns as class attributes, each of which is a `Field`. Instances
 have plain attributes. A `state` is a dict of plain values, arrays, kernels, other objects and nested
 dicts. It may come from an untrusted file, so each field validates its value when it is restored, and
-`_check_restored` what values say of each other.
+`_check_restored` what values say of each other. Parameters, which are not learned, are declared beside
+them: `base` says how the two, and docstrings, go together.
 """
 
 from __future__ import annotations

@@ -2,6 +2,15 @@
 
 `answer` is what a model says of an example, `chain` a model with what is around it, `labels` also has weights, `frames` are mini-batches,
 `scales` are learned, `documented` completes docstrings.
+
+A class declares all it has in its body, and three parts read that, each one kind of attribute:
+
+- An annotated attribute is a parameter: `Parametrized` (in `_checks`) makes the class a dataclass, whose
+  constructor checks each parameter and sets it once.
+- A `Field`, such as `Count()` or `Array(...)`, is what the class learns: `Learned` (in `_state`) replaces it
+  by an attribute of each instance, and stores, restores and validates this with the state.
+- `@documented` adds the shared texts of the parameters and those of the public fields and properties to
+  the docstring, and changes nothing else.
 """
 
 from __future__ import annotations
