@@ -1,10 +1,13 @@
-"""Declared state: what a class learns, as plain values and arrays, and its validation.
+"""Declared state: how a class says what it learns, and how that is saved and validated.
 
-A `Learned` class declares what it learns as class attributes, each of which is a `Field`. Instances
-have plain attributes. A `state` is a dict of plain values, arrays, kernels, other objects and nested
-dicts. It may come from an untrusted file, so each field validates its value when it is restored, and
-`_check_restored` what values say of each other. Parameters, which are not learned, are declared beside
-them: `base` says how the two, and docstrings, go together.
+A `Learned` class has one class attribute for each thing that it learns, and each of these is a `Field`.
+From these declarations follow the starting values, the state, its restoration and its size in bytes.
+The instances themselves have plain attributes.
+
+A state is a dict of plain values, arrays, kernels, other objects and nested dicts. It may come from an
+untrusted file. So each field validates its own value when it is restored, and `_check_restored` of the
+class validates that the values agree with each other. Parameters, which are not learned, are declared
+beside them: `base` says how the two, and docstrings, go together.
 """
 
 from __future__ import annotations
@@ -28,11 +31,11 @@ State = dict[str, Any]
 T = TypeVar("T")
 
 LARGEST_NUMBER = 1e150  # No sum of products of such numbers overflows.
-LARGEST_SUM = 1e305  # Of such sums, which are not multiplied any more.
+LARGEST_SUM = 1e305  # The limit of such a sum, which is never multiplied again.
 LARGEST_COUNT = 2**62
-LARGEST_ID = LARGEST_COUNT - 2  # Of an event or a ticket: the next number must be a count.
+LARGEST_ID = LARGEST_COUNT - 2  # The limit of event and ticket numbers: the next one fits a count.
 
-# What rounding may add to an element of a matrix, as a share of the largest one.
+# The largest error that rounding may leave in an element of a matrix, relative to its largest one.
 ROUNDING = 1e-6
 
 
@@ -48,12 +51,16 @@ def floats(
     largest: float = LARGEST_NUMBER,
     dtype: Any = np.float64,
 ) -> NDArray[Any]:
-    """Return a copy of an array of finite numbers of a given shape; None allows any length."""
-    fits = isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == len(shape)
-    fits = fits and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
+    """Return a copy of an array of finite numbers. Raises ValueError if it is anything else.
+
+    It must have the given shape, where None allows any length, and no value above `largest`.
+    """
+    is_array = isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == len(shape)
+    fits = is_array and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
     require(fits, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
-    bounded = float(np.abs(value).max(initial=0)) <= largest
-    require(bounded, "an array has a value that is not finite or too large")
+
+    is_bounded = float(np.abs(value).max(initial=0)) <= largest
+    require(is_bounded, "an array has a value that is not finite or too large")
     return value.copy()
 
 
@@ -61,41 +68,52 @@ integers = functools.partial(floats, dtype=np.int64)
 
 
 def finite(value: Any, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return a value, which must be a finite float from `least` to `most`."""
+    """Return a value unchanged. Raises ValueError unless it is a finite float in the range."""
     require(type(value) is float and math.isfinite(value), f"{value!r} is not a finite float")
     require(least <= value <= most, f"{value!r} is not between {least} and {most}")
     return value
 
 
 def count(value: Any) -> int:
-    """Return a value, which must be an integer of at least 0."""
+    """Return a value unchanged. Raises ValueError unless it is an integer of at least 0."""
     require(type(value) is int and 0 <= value < LARGEST_COUNT, f"{value!r} is not a count")
     return value
 
 
 def require_definite(matrices: Floats, otherwise: str) -> None:
-    """Raise ValueError unless matrices (..., n, n) are symmetric, and no eigenvalue is below 0."""
+    """Raise ValueError unless matrices (..., n, n) are symmetric and have no negative eigenvalue.
+
+    Both hold up to rounding errors. `otherwise` begins the message of the error.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         largest = np.abs(matrices).max(axis=(-2, -1), keepdims=True, initial=0.0)
         tolerance = ROUNDING * largest
-        transposed = matrices.swapaxes(-2, -1)
-        require((np.abs(matrices - transposed) <= tolerance).all(), f"{otherwise}: not symmetric")
+
+        gaps = np.abs(matrices - matrices.swapaxes(-2, -1))
+        require((gaps <= tolerance).all(), f"{otherwise}: not symmetric")
+
+        # The factorization needs a positive diagonal, also for a matrix of zeros.
+        added = tolerance + (largest == 0)
         try:
-            np.linalg.cholesky(matrices + (tolerance + (largest == 0)) * np.eye(matrices.shape[-1]))
+            np.linalg.cholesky(matrices + added * np.eye(matrices.shape[-1]))
         except np.linalg.LinAlgError:
             raise ValueError(f"{otherwise}: not positive semi-definite") from None
 
 
 def probe(n: int) -> Floats:
-    """Return a vector (n,) whose products with two different matrices differ, but for a rare chance.
+    """Return a fixed random vector (n,), to test whether matrices are equal.
 
-    It tells whether a product of matrices is right in less time than it takes to multiply them.
+    If `A B` equals C, then `A (B v)` equals `C v`, which takes less time to compute. A wrong C passes
+    this test only by a rare chance.
     """
     return np.random.default_rng(0).standard_normal(n)
 
 
-def dumped(held: Any) -> Any:
-    """Return what an attribute holds as a plain value: a random state, an object's state, a dict."""
+def plain_value(held: Any) -> Any:
+    """Return what an attribute holds as it is saved.
+
+    A random number generator becomes an array, an object its `state()`, and any mapping a dict.
+    """
     if isinstance(held, random.Random):
         return np.array(held.getstate()[1], np.uint32)
     if hasattr(held, "state"):
@@ -103,8 +121,12 @@ def dumped(held: Any) -> Any:
     return dict(held.items()) if hasattr(held, "items") else held
 
 
-def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
-    """Restore an attribute from what `dumped` returned, and a `restore` from what else is given."""
+def restore_attribute(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
+    """Give an attribute the value that `plain_value` returned. Raises ValueError if it is invalid.
+
+    What the attribute holds now decides how. If that is an object with `restore`, this is called with
+    the value and what is `given`.
+    """
     held: Any = getattr(owner, name, None)
     if isinstance(held, random.Random):
         internal = floats(value, (None,), dtype=np.uint32).tolist()
@@ -113,7 +135,8 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
         held.restore(value, *given)
     elif hasattr(held, "items"):
         require(isinstance(value, dict), f"{name} is not a dict")
-        held.clear()  # It is filled, so that it keeps its type.
+        # The mapping is kept and filled, because it may be of another type than dict.
+        held.clear()
         held.update(value)
     else:
         setattr(owner, name, value)
@@ -121,12 +144,21 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
 
 @dataclasses.dataclass(eq=False, repr=False)
 class Field(Generic[T]):
-    """What a class declares that it learns: an attribute of its instances.
+    """The declaration of one attribute that a class learns.
 
-    `make` makes the starting value, unless the constructor of the class does. `check` returns a
-    valid value of a state, or raises ValueError. Without it, the value is None, which nothing
-    changes, a dict, or an object with `state` and `restore`. The latter also takes the attributes
-    of the owner that `given` names. `key` is the name in the state.
+    Parameters
+    ----------
+    make
+        Makes the starting value. Without it, the constructor of the class does.
+    check
+        Returns the value of a state if it is valid, and raises ValueError otherwise. A field without a
+        check holds None, which restoring leaves alone, a dict, or an object with `state` and `restore`.
+    given
+        Names of attributes of the owner whose values `restore` of such an object takes, too.
+    key
+        The name in the state; by default that of the attribute, without the leading underscore.
+    doc
+        What the attribute is, for the docstring of the class.
     """
 
     make: Callable[[], T] | None = None
@@ -148,20 +180,31 @@ class Field(Generic[T]):
         def __get__(self, owner: Any, kind: Any = None) -> T: ...
         def __set__(self, owner: Any, value: T) -> None: ...
 
-    def dump(self, owner: Any) -> Any:
-        """Return the value for the state."""
-        return dumped(getattr(owner, self.name))
+    def saved(self, owner: Any) -> Any:
+        """Return the value of an object's attribute for its state."""
+        return plain_value(getattr(owner, self.name))
 
-    def load(self, owner: Any, value: Any) -> None:
-        """Restore the value. Raises ValueError if it is invalid."""
+    def restore(self, owner: Any, value: Any) -> None:
+        """Give an object's attribute the value of a state. Raises ValueError if it is invalid."""
         if self.check is not None:
-            load(owner, self.name, self.check(value))
+            restore_attribute(owner, self.name, self.check(value))
         elif getattr(owner, self.name) is not None:
-            load(owner, self.name, value, [getattr(owner, name) for name in self.given])
+            given = [getattr(owner, name) for name in self.given]
+            restore_attribute(owner, self.name, value, given)
 
 
-class Between(Field[float]):
-    """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is none."""
+class Number(Field[float]):
+    """A finite float from `least` to `most`.
+
+    Parameters
+    ----------
+    least, most
+        The range; no limits by default.
+    start
+        The starting value; by default `least`, or 0 if there is none.
+    names
+        `key` and `doc`, as in `Field`.
+    """
 
     def __init__(
         self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: Any
@@ -170,39 +213,44 @@ class Between(Field[float]):
             start = least if least > -math.inf else 0.0
         super().__init__(lambda: start, lambda value: finite(value, least, most), **names)
 
-    def dump(self, owner: Any) -> float:
+    def saved(self, owner: Any) -> float:
         return float(getattr(owner, self.name))
 
 
-# `AtLeast(0.0)` and `Number()` say what is meant.
-AtLeast = Number = Between
-
-
-# An integer of at least 0, the starting value.
+# An integer of at least 0, which is also where it starts.
 Count = functools.partial(Field[int], int, count)
 
-# A dict of plain values or objects, which `_check_restored` validates; empty at the start.
+# A dict of plain values or objects, empty at the start. `_check_restored` has to validate it.
 Dict = functools.partial(Field[dict[Any, Any]], dict)
 
-# The constructor seeds it.
+# A random number generator, which the constructor makes and seeds.
 Random = Field[random.Random]
 
 
 class Array(Field[Floats]):
-    """An array of floats: zeros of the shape `start`, unless the constructor makes it.
+    """An array of floats. The attribute may have room to grow: the state has only the declared shape.
 
-    Its shape is numbers and (dotted) names of attributes. The state is cut or filled to this shape.
+    Parameters
+    ----------
+    shape
+        The shape in the state: numbers, and names of attributes that hold numbers, which may be dotted
+        (`"_f.n_labels"`). A longer array is cut to it, and a shorter one is padded with zeros.
+    start
+        The shape of the array of zeros at the start. Without it, the constructor makes the array.
+    names
+        `key` and `doc`, as in `Field`.
     """
 
     def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: Any) -> None:
         super().__init__(None if start is None else lambda: np.zeros(start), **names)
         self.shape = shape
 
-    def dump(self, owner: Any) -> Floats:
+    def saved(self, owner: Any) -> Floats:
         shape = self._shape_of(owner)
-        return padded(getattr(owner, self.name)[tuple(map(slice, shape))], *shape)
+        cut = getattr(owner, self.name)[tuple(map(slice, shape))]
+        return padded(cut, *shape)
 
-    def load(self, owner: Any, value: Any) -> None:
+    def restore(self, owner: Any, value: Any) -> None:
         setattr(owner, self.name, floats(value, self._shape_of(owner), LARGEST_SUM))
 
     def _shape_of(self, owner: Any) -> list[int]:
@@ -210,15 +258,15 @@ class Array(Field[Floats]):
 
 
 class Learned:
-    """An object that learns what its class and the bases of that declare, those of bases first."""
+    """An object that learns what its class and its base classes declare."""
 
-    # By the names of the attributes.
+    # The fields by name of attribute, those of base classes first.
     _fields: ClassVar[dict[str, Field[Any]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
-        # Attributes that a class has, too, are slower to read.
+        # An instance attribute is slower to read while the class has one of the same name.
         for name in own:
             delattr(cls, name)
         bases = (getattr(base, "_fields", {}) for base in reversed(cls.__bases__))
@@ -233,27 +281,46 @@ class Learned:
 
     @classmethod
     def _check_arrays(cls, parameters: State, state: State) -> None:
-        """Raise ValueError if a state lacks large arrays that an object with these parameters makes.
+        """Raise ValueError if a state lacks large arrays that its parameters imply.
 
-        It is asked before the object is made: a file of a few bytes must not make it take gigabytes.
+        This is called before the object is made, because a forged file of a few bytes could otherwise
+        make the constructor allocate gigabytes.
+
+        Parameters
+        ----------
+        parameters
+            The parameters of the constructor, by name.
+        state
+            The state to restore after that.
         """
 
     def state(self) -> State:
         """Return the learned state as plain values and arrays."""
-        return {field.key: field.dump(self) for field in self._fields.values()}
+        return {field.key: field.saved(self) for field in self._fields.values()}
 
     def restore(self, state: State) -> None:
-        """Restore a new object from the state of another. Raises ValueError if it is invalid."""
+        """Give a new object what another one has learned.
+
+        Parameters
+        ----------
+        state
+            What `state` returned for an object with the same parameters.
+
+        Raises
+        ------
+        ValueError
+            If a value is invalid, or values contradict each other.
+        """
         for field in self._fields.values():
-            field.load(self, state[field.key])
+            field.restore(self, state[field.key])
         self._check_restored()
 
     def _check_restored(self) -> None:
-        """Raise ValueError if restored values contradict each other, and derive others from them."""
+        """Derive what follows from the restored values. Raises ValueError if they contradict each other."""
 
 
 def bytes_of(value: Any) -> int:
-    """Return the memory of a value in bytes: its `nbytes`, or that of what it declares."""
+    """Return the memory of a value in bytes: its `nbytes`, or the sum over the fields that it declares."""
     if isinstance(value, random.Random | dict):
         return sys.getsizeof(value)
     if hasattr(value, "nbytes") and not isinstance(value, np.generic):

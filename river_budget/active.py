@@ -7,7 +7,7 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability, check_seed
-from river_budget._state import Between, Learned, Number, Random
+from river_budget._state import Learned, Number, Random
 from river_budget.base import Chain, documented
 from river_budget.kernels import Features
 
@@ -51,7 +51,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     (Accuracy: 89.52%, 124)
     """
 
-    _labels = Between(0.0, BURST, start=BURST)
+    _labels = Number(least=0.0, most=BURST, start=BURST)
     _threshold = Number()
     _rng = Random()
 

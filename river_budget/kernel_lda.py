@@ -8,7 +8,7 @@ from river_budget._checks import check_count, check_seed, number, out_of_memory
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
-from river_budget._state import AtLeast, Field, State, require
+from river_budget._state import Field, Number, State, require
 from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
@@ -96,7 +96,7 @@ class KernelLDA(OnlineClassifier):
 
     _f = Field[Discriminant](key="hypothesis")
 
-    _gamma = AtLeast(0.0)
+    _gamma = Number(least=0.0)
     _last_update = BUFFER
 
     n_features: int = parameter(default=300, check=check_n_features)

@@ -14,8 +14,6 @@ import pytest
 
 from river_budget._state import (
     Array,
-    AtLeast,
-    Between,
     Count,
     Dict,
     Field,
@@ -44,8 +42,8 @@ class Sums(Learned):
 
 
 class Model(Learned):
-    loss = AtLeast(0.0, doc="The loss.")
-    factor = Between(0.0, 1.0, start=0.5)
+    loss = Number(least=0.0, doc="The loss.")
+    factor = Number(least=0.0, most=1.0, start=0.5)
     _square = Number(key="squared_norm")
     _rng = Random()
     _sums = Field(Sums)
@@ -62,7 +60,7 @@ class Model(Learned):
 
 class Derived(Model):
     n_rounds = Count()
-    factor = AtLeast(2.0)
+    factor = Number(least=2.0)
 
 
 def learned():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from river_budget._checks import parameter
 from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Array, AtLeast, Between, Count, Number
+from river_budget._state import Array, Count, Number
 
 from .answer import Answer, WrappedAnswer
 from .chain import Chain, outline
@@ -27,7 +27,7 @@ from .machine import Machine, OnlineClassifier
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
 __all__ = [
-    "Answer", "Array", "AtLeast", "Between", "BudgetPerceptron", "Chain", "ClassWeight", "Count",
+    "Answer", "Array", "BudgetPerceptron", "Chain", "ClassWeight", "Count",
     "Example", "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number", "OnlineClassifier",
     "Perceptron", "RandomPerceptron", "WrappedAnswer", "documented", "outline", "parameter",
     "with_example",

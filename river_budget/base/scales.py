@@ -10,7 +10,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
-from river_budget._state import AtLeast, Between, Dict, Field, Learned, Number, finite
+from river_budget._state import Dict, Field, Learned, Number, finite
 from river_budget.kernels import Kernel, Scaled
 
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
@@ -54,8 +54,8 @@ class Scales(Learned):
 
     sums = Field[Sums](Sums)
     factors = Dict()
-    pooled = Between(SMALLEST, LARGEST, start=1.0)
-    gamma = AtLeast(0.0)
+    pooled = Number(least=SMALLEST, most=LARGEST, start=1.0)
+    gamma = Number(least=0.0)
     # The fraction of the mean of the logarithms of all scales, or it plus an integer.
     _offset = Number()
 

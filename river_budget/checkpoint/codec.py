@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from river.compose import Discard, Select
 
 from river_budget._checks import LARGEST_INTEGER
-from river_budget._state import State, dumped, load, require
+from river_budget._state import State, plain_value, require, restore_attribute
 from river_budget.checkpoint import ours  # noqa: F401 (registers classes)
 from river_budget.checkpoint.registry import entry_named, entry_of
 from river_budget.kernels import Category, Kernel
@@ -143,7 +143,7 @@ def read_object(node: Any, tensors: Tensors) -> Any:
         has_names = kind not in SELECTORS or isinstance(state["keys"], dict)
         require(has_names, f"the names that {kind.__name__} takes are missing")
         for name, value in state.items():
-            load(model, name, value)
+            restore_attribute(model, name, value)
     if isinstance(model, Kernel):
         hash(model)  # TypeError if it has names that cannot be hashed.
     return model
@@ -177,4 +177,4 @@ def _learned(model: Any) -> State:
         return {"keys": dict.fromkeys(model.keys)}
     kind: Any = type(model)
     derived = DERIVED.union(_parameters(kind))
-    return {name: dumped(held) for name, held in vars(model).items() if name not in derived}
+    return {name: plain_value(held) for name, held in vars(model).items() if name not in derived}

@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
-from river_budget.base import AtLeast, Example, Expansion, Number, parameter, with_example
+from river_budget.base import Example, Expansion, Number, parameter, with_example
 from river_budget.perceptrons._span import basis_of
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -47,8 +47,9 @@ class Ahpatron(NormedPerceptron):
     [^1]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
     """
 
-    removal_displacement = AtLeast(
-        0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
+    removal_displacement = Number(
+        least=0.0,
+        doc="D, the sum of the distances in Hilbert space by which removals have moved f.",
     )
     bound_improvement = Number(
         doc="What updates have improved the bound beyond what each mistake has to. An update with the "

@@ -8,7 +8,6 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive, one_of
 from river_budget._state import Field
 from river_budget.base import (
-    AtLeast,
     BudgetPerceptron,
     Example,
     Expansion,
@@ -66,8 +65,9 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
     _threshold = 1.0
 
     _maintenance = Field[Maintenance]()
-    removal_displacement = AtLeast(
-        0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
+    removal_displacement = Number(
+        least=0.0,
+        doc="D, the sum of the distances in Hilbert space by which removals have moved f.",
     )
     excess_step = Number(doc="E, the sum of all step sizes, less `min(1, C)` for each mistake.")
 

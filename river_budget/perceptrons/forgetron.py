@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget.base import AtLeast, Between, BudgetPerceptron, Example, Expansion, with_example
+from river_budget.base import BudgetPerceptron, Example, Expansion, Number, with_example
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -26,9 +26,9 @@ class Forgetron(ProvenPerceptron, BudgetPerceptron):
     """
 
     # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound.
-    _slack = AtLeast(0.0)
-    last_shrink_factor = Between(0.0, 1.0, start=1.0, doc="The last shrink factor phi.")
-    shrinking_loss = AtLeast(0.0, doc="s, the sum of (1 - phi) / (1 + phi) over all removals.")
+    _slack = Number(least=0.0)
+    last_shrink_factor = Number(least=0.0, most=1.0, start=1.0, doc="The last shrink factor phi.")
+    shrinking_loss = Number(least=0.0, doc="s, the sum of (1 - phi) / (1 + phi) over all removals.")
 
     @property
     def removal_damage(self) -> float:

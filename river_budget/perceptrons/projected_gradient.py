@@ -4,7 +4,7 @@ import math
 
 from river_budget._checks import check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
-from river_budget.base import AtLeast, Example, Expansion, parameter, with_example
+from river_budget.base import Example, Expansion, Number, parameter, with_example
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -35,9 +35,11 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """
 
     _threshold = 1.0
-    gradients = AtLeast(0.0, doc="G, the sum of the squared norms of the gradients followed.")
-    residuals = AtLeast(0.0, doc="R, the sum of the distances of projected examples from the span.")
-    excess_loss = AtLeast(0.0, doc="E, the sum of the hinge losses, less 1 for each mistake.")
+    gradients = Number(least=0.0, doc="G, the sum of the squared norms of the gradients followed.")
+    residuals = Number(
+        least=0.0, doc="R, the sum of the distances of projected examples from the span."
+    )
+    excess_loss = Number(least=0.0, doc="E, the sum of the hinge losses, less 1 for each mistake.")
 
     eta: float = parameter(default=0.1, check=check_not_negative)
     norm_bound: float = parameter(default=10.0, check=check_positive)

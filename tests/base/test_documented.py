@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from river_budget._state import AtLeast
+from river_budget._state import Number
 from river_budget.base import Perceptron, documented
 from river_budget.catalog import ALGORITHMS
 
@@ -55,7 +55,7 @@ class Own(Perceptron):
 
     """
 
-    size = AtLeast(0.0, doc="The `size of all` that is declared.")
+    size = Number(least=0.0, doc="The `size of all` that is declared.")
 
     def __init__(self, gamma, undescribed, colour, dtype="float32"):
         """Do nothing."""

@@ -13,7 +13,7 @@ from river import base
 
 import river_budget as rb
 from river_budget import checkpoint, keyed, synth
-from river_budget.base import AtLeast, BudgetPerceptron, Count
+from river_budget.base import BudgetPerceptron, Count, Number
 from river_budget.checkpoint import CheckpointError, registry
 from river_budget.keyed import Event
 
@@ -25,7 +25,7 @@ class Replacing(BudgetPerceptron):
     """Replaces the oldest support vector, and counts that."""
 
     n_replaced = Count()
-    largest_margin = AtLeast(0.0)
+    largest_margin = Number(least=0.0)
 
     decay: float = 1.0
 
