@@ -1,4 +1,4 @@
-"""Array types and padding."""
+"""Types of arrays, and arrays that grow or are unpacked."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ Ints = NDArray[np.int64]
 
 
 def padded(array: Any, *lengths: int) -> Any:
-    """Return a copy of an array, padded with zeros to lengths along its first axes."""
+    """Return a copy of an array with new lengths along its first axes, filled up with zeros."""
     copy = np.zeros((*lengths, *array.shape[len(lengths) :]), array.dtype)
     copy[tuple(map(slice, array.shape))] = array
     return copy
 
 
 def widened(array: Any, n_columns: int) -> Any:
-    """Return a copy of a matrix, padded with zeros to a number of columns, faster than `padded`."""
+    """Return a copy of a matrix with zeros for further columns: as `padded`, but faster."""
     copy = np.zeros((len(array), n_columns), array.dtype)
     copy[:, : array.shape[1]] = array
     return copy
 
 
 def unpacked(triangles: Any, n: int) -> Any:
-    """Return the symmetric matrices (matrices, n, n) of packed rows of lower triangles."""
+    """Return symmetric matrices (matrices, n, n), given the packed rows of their lower triangles."""
     rows, columns = np.tril_indices(n)
     matrices = np.empty((len(triangles), n, n))
     matrices[:, rows, columns] = matrices[:, columns, rows] = triangles

@@ -1,4 +1,8 @@
-"""Warnings, parameters, and their checks: ValueErrors that name the parameter and its range."""
+"""Parameters of constructors, their checks, and warnings.
+
+A check is a function that raises a ValueError if a parameter is invalid, and names the parameter and
+its range. A class that is `Parametrized` declares each parameter with its check.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,18 @@ from typing import Any, dataclass_transform
 # It takes the name and the value of a parameter, and raises ValueError if the value is invalid.
 Check = Callable[[str, Any], None]
 
-# A smaller weight is 0: its products with step sizes could underflow.
+# Smaller weights count as 0, because their products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
 
-# Integers in names, labels and seeds are at most this: a larger one cannot be computed with floats.
+# The largest integer in names, labels and seeds. Larger ones cannot be converted to floats.
 LARGEST_INTEGER = 2**1000
 
-# Tuples and sets in names and labels are nested at most so deep.
+# How deep tuples and sets in names and labels may be nested.
 DEEPEST = 100
 
 
 def shown(value: Any) -> str:
-    """Return the text of a value for a message, or its type if Python makes none, as of a huge integer."""
+    """Return the `repr` of a value for a message; its type where Python refuses, as for huge integers."""
     try:
         return repr(value)
     except (ValueError, RecursionError):
@@ -34,7 +38,7 @@ def shown(value: Any) -> str:
 
 
 def is_bounded(value: Any, depth: int = DEEPEST) -> bool:
-    """Return whether a name or a label has no huge numbers, and is not nested too deep."""
+    """Return whether a name or a label can be stored: no huge number, and not nested too deep."""
     if isinstance(value, tuple | frozenset):
         return depth > 0 and all(is_bounded(part, depth - 1) for part in value)
     if isinstance(value, numbers.Rational):
@@ -43,15 +47,15 @@ def is_bounded(value: Any, depth: int = DEEPEST) -> bool:
 
 
 def warn(message: str) -> None:
-    """Warn of the line that called the package. Native code has no frames."""
+    """Give a warning that points to the user's line, the innermost one outside of this package."""
     frame, level = inspect.currentframe(), 1
     while frame and frame.f_globals.get("__name__", "").startswith("river_budget."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
 
 
-def checks(expected: str, is_valid: Callable[[Any], bool]) -> Check:
-    """Return the check of a parameter, whose error tells what is expected."""
+def custom_check(expected: str, is_valid: Callable[[Any], bool]) -> Check:
+    """Return a check whose error says what is expected: `{name} must be {expected}, got ...`."""
 
     def check(name: str, value: Any) -> None:
         if not is_valid(value):
@@ -61,14 +65,14 @@ def checks(expected: str, is_valid: Callable[[Any], bool]) -> Check:
 
 
 def one_of(*choices: Any) -> Check:
-    """Return the check of a parameter that is one of some values of one type."""
+    """Return a check that a parameter is one of these values, which are of one type."""
     kind = type(choices[0])
-    return checks(f"one of {list(choices)}", lambda v: isinstance(v, kind) and v in choices)
+    return custom_check(f"one of {list(choices)}", lambda v: isinstance(v, kind) and v in choices)
 
 
-def number(expected: str, is_valid: Callable[[Any], bool]) -> Check:
-    """Return the check of a parameter that is a valid number."""
-    return checks(expected, lambda value: _is_double(value) and is_valid(value))
+def number_check(expected: str, is_valid: Callable[[Any], bool]) -> Check:
+    """Return a check that a parameter is a real number for which `is_valid` is true."""
+    return custom_check(expected, lambda value: _is_double(value) and is_valid(value))
 
 
 def check_seed(name: str, seed: Any) -> None:
@@ -80,47 +84,52 @@ def check_seed(name: str, seed: Any) -> None:
 
 
 def random_of(seed: int | None) -> random.Random:
-    """Return a source of random numbers; a seed may be a whole number of NumPy, too."""
+    """Return a random number generator. The seed may also be an integer of NumPy."""
     return random.Random(None if seed is None else int(seed))
 
 
-check_real = number("a finite number", math.isfinite)
-check_positive = number("a positive finite number", lambda value: 0 < value < math.inf)
-check_not_negative = number("a finite number of at least 0", lambda value: 0 <= value < math.inf)
-check_probability = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
+check_real = number_check("a finite number", math.isfinite)
+check_positive = number_check("a positive finite number", lambda value: 0 < value < math.inf)
+check_not_negative = number_check(
+    "a finite number of at least 0", lambda value: 0 <= value < math.inf
+)
+check_probability = number_check("a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 # With larger weights, products of coefficients and kernel values could overflow.
-check_weight = number("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e12)
-check_class_weight = number("a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12)
+check_weight = number_check("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e12)
+check_class_weight = number_check(
+    "a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12
+)
 
 
 def weight_of(w: Any) -> float:
-    """Return the weight of an example as a float. Raises ValueError if it is invalid."""
+    """Return the weight of an example as a float, a tiny one as 0. Raises ValueError if it is invalid."""
     check_weight("w", w)
     return float(w) if w >= SMALLEST_WEIGHT else 0.0
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> None:
-    """Raise ValueError unless the parameter is a whole number from 1 to `most`, if there is one."""
+    """Raise ValueError unless a parameter is a whole number from 1 to `most`; None sets no limit."""
     is_whole = _is_real(value) and isinstance(value, numbers.Integral)
-    if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
+    limit = math.inf if most is None else most
+    if not is_whole or not 1 <= int(value) <= limit:
         allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
         raise ValueError(f"{name} must be a whole number {allowed}, got {shown(value)}")
 
 
-# Larger numbers of vectors are mistakes: a tenth of them already takes gigabytes.
+# A larger budget must be an error: a tenth of this already takes gigabytes.
 MOST_VECTORS = 10**8
 
 check_budget = functools.partial(check_count, most=MOST_VECTORS)
 
 
 def out_of_memory(name: str, value: int, n_bytes: int) -> MemoryError:
-    """Return an error that says how much memory a parameter takes."""
+    """Return the error to raise if a parameter asks for more memory than there is."""
     return MemoryError(f"{name}={value} takes about {n_bytes:,} bytes: give a smaller number")
 
 
 def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
-    """Raise ValueError unless there are indices, and each is that of one of n things."""
+    """Raise ValueError unless a list has indices, all from 0 to n - 1; `what` names the indexed thing."""
     if not indices or any(i not in range(n) for i in indices):
         expected = f"numbers of {what}s from 0 to {n - 1}" if indices else f"at least one {what}"
         raise ValueError(f"{name} must have {expected}, got {shown(list(indices))}")
@@ -144,20 +153,31 @@ def _is_double(value: Any) -> bool:
 def parameter(
     *, default: Any = dataclasses.MISSING, check: Check | None = None, kw_only: bool = False
 ) -> Any:
-    """Declare a parameter of a dataclass. None as a default is not checked."""
+    """Declare a parameter of a `Parametrized` class or a dataclass.
+
+    Parameters
+    ----------
+    default
+        The default value. If it is None, None needs no check.
+    check
+        Is called with the name and the value, and raises ValueError if the value is invalid.
+    kw_only
+        Whether the parameter can only be given by keyword.
+    """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
 
 
 def check_parameters(owner: Any) -> None:
-    """Raise ValueError if a parameter of a dataclass is invalid, as the check of its field tells."""
+    """Raise ValueError if the check of a dataclass's field refuses the value of the field."""
     for field in dataclasses.fields(owner):
         check, value = field.metadata.get("check"), getattr(owner, field.name)
-        if check is not None and not (value is None and field.default is None):
+        is_absent = value is None and field.default is None
+        if check is not None and not is_absent:
             check(field.name, value)
 
 
 class SetOnce:
-    """A parameter that can only be set once, by the constructor; it is read like any attribute."""
+    """A parameter of a class: the constructor sets it, and later assignments raise AttributeError."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -170,17 +190,17 @@ class SetOnce:
 
 @dataclass_transform(eq_default=False, field_specifiers=(parameter,))
 class Parametrized:
-    """An object whose constructor takes the parameters that its class declares, after those of bases.
+    """A class with parameters, which are declared as in a dataclass and can be set only once.
 
     They are its annotated attributes. `base` says how they go together with what a class learns.
 
-    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor,
-    which its subclasses do not inherit.
+    The constructor takes those of base classes first. A subclass may extend `__post_init__`, which ends
+    the constructor. It may also have its own constructor, which its own subclasses do not inherit.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Also without new parameters, so that errors about arguments name the class.
+        # A class without new parameters is made a dataclass, too, so that errors name the right class.
         dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
             setattr(cls, field.name, SetOnce(field.name))

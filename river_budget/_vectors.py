@@ -1,11 +1,11 @@
-"""Vectors of a store as a part of its state, and how that is validated."""
+"""The vectors of a store as a part of its state, and how a restored state is validated."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,47 @@ from river_budget._arrays import Ints
 from river_budget._state import State, count, floats, integers, require
 from river_budget.kernels import Features, Kernel
 
-# The names of the numbers of a vector, their doubles as bytes, its arrays, if some vector has one, its
-# object for Python functions, and its place in the order of insertion.
-Vector = tuple[list[Any], bytes, dict[Any, NDArray[Any]] | None, Features | None, int]
+
+class Vector(NamedTuple):
+    """A stored vector, as the native store describes it.
+
+    Attributes
+    ----------
+    names
+        The names of its numbers.
+    values
+        The numbers themselves, as the bytes of doubles.
+    arrays
+        Its arrays by name; None if no vector of the store has any.
+    given
+        The example as it was given, if Python functions are kernels; None otherwise. It is not saved.
+    inserted
+        How many vectors had been inserted into the store before it.
+    """
+
+    names: list[Any]
+    values: bytes
+    arrays: dict[Any, NDArray[Any]] | None
+    given: Features | None
+    inserted: int
 
 
-def state_of(vectors: Sequence[Vector]) -> State:
-    """Return vectors as plain values and arrays."""
-    places: dict[Any, int] = {}
-    of_values = [places.setdefault(name, len(places)) for own, *_ in vectors for name in own]
+def state_of(described: Sequence[tuple[Any, ...]]) -> State:
+    """Return vectors, each as the values of a `Vector`, as plain values and arrays.
+
+    Each name is stored once, in `names`. `places` has the places there of the names of all vectors, one
+    vector after the other, and `sizes` tells how many belong to each.
+    """
+    vectors = [Vector(*values) for values in described]
+    place_of: dict[Any, int] = {}
+    places = [place_of.setdefault(name, len(place_of)) for v in vectors for name in v.names]
     return {
-        "names": tuple(places),
-        "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
-        "places": np.array(of_values, np.int64),
-        "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
-        "arrays": tuple(vector[2] for vector in vectors if vector[2] is not None),
-        "inserted": np.array([inserted for *_, inserted in vectors], np.int64),
+        "names": tuple(place_of),
+        "sizes": np.array([len(v.names) for v in vectors], np.int64),
+        "places": np.array(places, np.int64),
+        "values": np.frombuffer(b"".join(v.values for v in vectors)).copy(),
+        "arrays": tuple(v.arrays for v in vectors if v.arrays is not None),
+        "inserted": np.array([v.inserted for v in vectors], np.int64),
     }
 
 
@@ -38,26 +63,28 @@ def restored_vectors(state: State) -> list[Features]:
     names = state["names"]
     sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
     values = floats(state["values"], (len(places),))
-    pairs = zip([names[i] for i in places], values.tolist(), strict=True)
+
+    pairs = zip([names[place] for place in places], values.tolist(), strict=True)
     vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+    # A vector is shorter than its size if a name occurs in it twice, or if there are too few places.
     require(list(map(len, vectors)) == sizes.tolist(), "the sizes of the vectors are wrong")
+
     for x, arrays in zip(vectors, state["arrays"], strict=False):
         x.update(arrays)
     return vectors
 
 
 def restored_order(state: State, n: int) -> tuple[Ints, int]:
-    """Return the insertion order of n vectors, and how many were ever inserted."""
+    """Return when each of n vectors was inserted, and how many ever were. Raises ValueError."""
     inserted, n_inserted = integers(state["inserted"], (n,)), count(state["n_inserted"])
-    is_valid = ((inserted >= 0) & (inserted < n_inserted)).all() and len(
-        set(inserted.tolist())
-    ) == n
-    require(is_valid, "the insertion order is invalid")
+    in_range = ((inserted >= 0) & (inserted < n_inserted)).all()
+    are_different = len(set(inserted.tolist())) == n
+    require(in_range and are_different, "the insertion order is invalid")
     return inserted, n_inserted
 
 
 def restored_sizes(state: State) -> dict[Any, int] | None:
-    """Return the numbers of elements of the arrays that kernels with names read, None without vectors."""
+    """Return the lengths of the arrays that kernels with names read; None before the first vector."""
     sizes = state["array_sizes"]
     if sizes is None:
         require(not state["n_inserted"], "the sizes of the arrays are missing")
@@ -68,7 +95,7 @@ def restored_sizes(state: State) -> dict[Any, int] | None:
 
 
 def restored_kernels(state: State, given: Sequence[Kernel]) -> Sequence[Kernel]:
-    """Return the kernels of a state, which must be the state of a store with these kernels."""
+    """Return the kernels of a state. Raises ValueError unless a store with the given ones has it."""
     kernels = state["kernels"]
     is_valid = type(kernels) is tuple and all(map(_may_resolve_to, given, kernels))
     require(is_valid, f"expected the kernels {tuple(given)!r}, got {kernels!r}")
@@ -78,7 +105,7 @@ def restored_kernels(state: State, given: Sequence[Kernel]) -> Sequence[Kernel]:
 
 
 def _may_resolve_to(given: Any, resolved: Any) -> bool:
-    """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
+    """Return whether setting what a kernel, or a part of it, leaves open can make another one of it."""
     if given is None or given == resolved:
         return True
     if not isinstance(given, Kernel) or type(given) is not type(resolved):

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from river_budget._checks import check_count, check_seed, number, out_of_memory
+from river_budget._checks import check_count, check_seed, number_check, out_of_memory
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
@@ -21,7 +21,7 @@ SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 MOST_FEATURES = 10_000
 
 # Beyond, rounding errors would grow faster than examples correct them.
-check_forgetting = number(
+check_forgetting = number_check(
     "1, or a number from 0.9 to 0.99999", lambda value: value == 1 or 0.9 <= value <= 0.99999
 )
 

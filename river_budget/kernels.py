@@ -36,9 +36,9 @@ Statistic = enum.IntEnum(
 )
 Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
 
-_check_function = _checks.checks("a function of two dicts", callable)
+_check_function = _checks.custom_check("a function of two dicts", callable)
 _check_bool = _checks.one_of(True, False)
-_check_names = _checks.checks(
+_check_names = _checks.custom_check(
     "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
 )
 

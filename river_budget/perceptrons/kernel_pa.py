@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from river_budget._checks import check_positive, number
+from river_budget._checks import check_positive, number_check
 from river_budget._state import LARGEST_NUMBER
 from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
 
@@ -30,7 +30,7 @@ class KernelPAClassifier(GrowingPerceptron):
     _threshold = 1.0
 
     C: float = parameter(default=1.0, check=check_positive)
-    mode: int = parameter(default=1, check=number("0, 1 or 2", lambda v: v in (0, 1, 2)))
+    mode: int = parameter(default=1, check=number_check("0, 1 or 2", lambda v: v in (0, 1, 2)))
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value
