@@ -1,4 +1,8 @@
-"""Docstrings of classifiers, completed with what all of them share."""
+"""Docstrings of classifiers, completed with what all of them share.
+
+An algorithm describes only its own parameters. `documented` adds the shared ones, all attributes, the
+errors, and (by `with_example`) an example that is tested.
+"""
 
 from __future__ import annotations
 
@@ -46,37 +50,44 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def documented(kind: Kind, example: str = "") -> Kind:
-    """Complete the docstring of a class with shared parameters and all attributes.
+    """Complete the docstring of a class, and return the class.
 
-    Parameters are in the order of the signature. The text of a class for one replaces that of its
-    base, and that replaces the one here. Attributes are public properties and declared fields.
+    Parameters are listed in the order of the signature. The text for a parameter is that of the class,
+    else that of its base class, else the one of this module. Attributes are the public properties and
+    the fields with a description.
     """
-    if kind.__doc__ is None:  # python -OO
+    if kind.__doc__ is None:  # Python runs with -OO.
         return kind
-    summary, given = _split(HEADING, inspect.cleandoc(kind.__doc__))
+    summary, own = _split(HEADING, inspect.cleandoc(kind.__doc__))
     _, of_base = _split(HEADING, inspect.cleandoc(kind.__base__.__doc__ or ""))
+
     texts: dict[str, str] = {}
-    for section in PARAMETERS, of_base.get("Parameters", ""), given.pop("Parameters", ""):
+    for section in PARAMETERS, of_base.get("Parameters", ""), own.pop("Parameters", ""):
         texts |= _split(ENTRY, section)[1]
     parameters = {name: texts[name] for name in inspect.signature(kind).parameters if name in texts}
-    attributes = f"{_joined(_attributes(kind))}\n{given.pop('Attributes', '')}"
+
+    attributes = f"{_joined(_attributes(kind))}\n{own.pop('Attributes', '')}"
     sections = {"Parameters": _joined(parameters), "Attributes": attributes, "Raises": RAISES}
-    sections |= {"Examples": example, **given}
+    sections |= {"Examples": example, **own}
     parts = [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
     kind.__doc__ = "\n\n".join(map(str.rstrip, [summary, *parts]))
     return kind
 
 
 def with_example(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
-    """Return `documented` with an example: the accuracy with parameters other than the kernel."""
+    """Return a decorator as `documented`, which also adds an example on River's Bananas.
+
+    `accuracy` is what the example prints, and `parameters` are those that it sets beside the kernel.
+    """
     given = "".join(f", {name}={value}" for name, value in parameters.items())
     return lambda kind: documented(kind, EXAMPLE.format(kind.__name__, given, accuracy))
 
 
 def _split(names: re.Pattern[str], text: str) -> tuple[str, dict[str, str]]:
-    """Return what is before the first name in a text, and what follows each name."""
+    """Return what comes before the first name in a text, and what follows each name."""
     first, *parts = names.split(text)
-    return first, dict(zip(parts[::2], parts[1::2], strict=True))
+    found, following = parts[::2], parts[1::2]
+    return first, dict(zip(found, following, strict=True))
 
 
 def _joined(entries: dict[str, str]) -> str:
@@ -84,6 +95,7 @@ def _joined(entries: dict[str, str]) -> str:
 
 
 def _attributes(kind: type) -> dict[str, str]:
+    """Return the descriptions of the public attributes of a class by name, those of bases first."""
     texts = {}
     for base in reversed(kind.__mro__):
         for name, value in (vars(base) | getattr(base, "_fields", {})).items():

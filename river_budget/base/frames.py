@@ -1,4 +1,4 @@
-"""Mini-batches: frames of any library, and dicts of arrays."""
+"""Mini-batches: frames of any library and dicts of arrays come in, and the same kind goes out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,17 @@ LabelSeries = IntoSeries | NDArray[Any] | Sequence[Any]
 
 
 class Frame(NamedTuple):
-    """The names of columns, their values (rows, columns) of any type, and what was given; None for a dict."""
+    """A mini-batch, as the models read it.
+
+    Attributes
+    ----------
+    columns
+        The names of the columns.
+    rows
+        The values (rows, columns): numbers, or objects of any type.
+    native
+        The frame of the user's library; None for a dict of arrays.
+    """
 
     columns: list[Any]
     rows: NDArray[Any]
@@ -29,7 +39,7 @@ class Frame(NamedTuple):
 
 
 def frame_of(X: Any) -> Frame:
-    """Return a frame of any library, or a dict of arrays. Raises ValueError for others."""
+    """Return the mini-batch of a user. Raises ValueError if it is neither a frame nor a dict of arrays."""
     if isinstance(X, Mapping):
         return Frame(list(X), _rows_of(X), None)
     pandas = nw.dependencies.get_pandas()
@@ -49,18 +59,19 @@ def frame_of(X: Any) -> Frame:
 
 
 def _rows_of(columns: Mapping[Any, Any]) -> NDArray[Any]:
-    """Return the rows of columns of values (rows,) or of arrays (rows, elements)."""
+    """Return rows (rows, columns), given columns of values (rows,) or of arrays (rows, elements)."""
     arrays = [_array_of(name, values) for name, values in columns.items()]
     shapes = {name: values.shape for name, values in zip(columns, arrays, strict=True)}
     lengths = {shape[:1] for shape in shapes.values()}
     is_valid = len(lengths) == 1 and () not in lengths
     require(is_valid, f"expected columns of equal length, got the shapes {shown(shapes)}")
-    is_number = [values.ndim == 1 and values.dtype.kind in "biuf" for values in arrays]
-    if all(is_number):
+
+    has_numbers = [values.ndim == 1 and values.dtype.kind in "biuf" for values in arrays]
+    if all(has_numbers):
         return np.array(arrays).T
     rows = np.empty((len(arrays[0]), len(arrays)), object)
     for j, values in enumerate(arrays):
-        rows[:, j] = values.tolist() if is_number[j] else list(values)
+        rows[:, j] = values.tolist() if has_numbers[j] else list(values)
     return rows
 
 
@@ -69,7 +80,7 @@ def _array_of(name: Any, values: Any) -> NDArray[Any]:
         raise ValueError(
             f"column {shown(name)} has masked values: give NaN or None for unknown ones"
         )
-    # An array of texts would make texts of numbers beside them, and cut a NUL at the end.
+    # Beside texts, NumPy would turn numbers into texts, and it drops a NUL at the end of a text.
     has_texts = isinstance(values, list) and any(isinstance(value, str) for value in values)
     try:
         return np.asarray(values, object if has_texts else None)
@@ -80,41 +91,43 @@ def _array_of(name: Any, values: Any) -> NDArray[Any]:
 
 
 def labels_of(y: Any, n_rows: int) -> list[Any]:
-    """Return the labels of rows. Raises ValueError if y is no series, or of another length."""
+    """Return the labels of rows. Raises ValueError if y is not a series of this length."""
     if isinstance(y, np.ndarray) and y.dtype.kind != "M":
-        y = y.astype(object)  # of values of Python, but for times
-    # A wrapper of narwhals would take longer than the list.
-    plain = getattr(y, "to_list", None) or getattr(y, "to_pylist", None)
-    is_series = plain or isinstance(y, list | tuple) or getattr(y, "ndim", 0) == 1
+        y = y.astype(object)  # Values of Python; times stay as they are.
+    # The methods of pandas and polars, and of pyarrow, take less time than a series of narwhals.
+    to_list = getattr(y, "to_list", None) or getattr(y, "to_pylist", None)
+    is_series = to_list or isinstance(y, list | tuple) or getattr(y, "ndim", 0) == 1
     require(is_series, f"y is a {type(y).__name__}: expected a series of labels")
-    labels = plain() if plain else list(y)
+    labels = to_list() if to_list else list(y)
     require(len(labels) == n_rows, f"X has {n_rows} rows, but y has {len(labels)} labels")
     return labels
 
 
 def series_like(values: Any, frame: Frame) -> Any:
-    """Return values as a series of the library of a frame; as an array for a dict of arrays."""
+    """Return values in the series of a frame's library; in an array if the frame was a dict."""
     if frame.native is not None:
         like = dataframe.into_frame(frame.native)
         return dataframe.to_native_series(values, name=None, like=like)
     if isinstance(values, np.ndarray):
         return values
-    if len({*map(type, values)}) == 1 and isinstance(values[0], bool | int | float | str):
+    are_alike = len({*map(type, values)}) == 1
+    if are_alike and isinstance(values[0], bool | int | float | str):
         array = np.array(values)
-        if array.tolist() == values:  # no text ends in a NUL, and no integer is too large
+        # NumPy keeps neither integers that are too large nor a NUL at the end of a text.
+        if array.tolist() == values:
             return array
     return np.fromiter(values, object, len(values))
 
 
 def frame_like(by_label: Mapping[Any, Any], frame: Frame) -> Any:
-    """Return a column for each label, as a frame of the library of another one, or a dict of arrays."""
+    """Return columns, one for each label, in the kind of frame that was given."""
     if frame.native is None:
         return {label: np.array(values) for label, values in by_label.items()}
     return dataframe.to_native_frame(by_label, like=dataframe.into_frame(frame.native))
 
 
 def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
-    """Return what a function returns for each row of columns. A ValueError names the row."""
+    """Call a function for each row of some columns, and return the results. A ValueError names the row."""
     results = []
     for row, values in enumerate(zip(*columns, strict=True)):
         try:

@@ -21,11 +21,19 @@ ClassWeight = Mapping[Any, float] | str
 
 
 class Labels:
-    """The labels of a model, by column: negative, positive, and any others.
+    """The labels of a model, and the column of the scores that belongs to each.
 
-    The first label is positive if it is True or 1. The second one takes the other side; others
-    follow in order of appearance. `names` are the labels to predict for each column, at least two:
-    both are the first label until the second one is seen, and None before the first.
+    Column 0 is that of the negative label, column 1 that of the positive one. The first label is positive
+    if it is True or 1, and negative otherwise. The second label takes the other side, and all others
+    follow as they appear.
+
+    Attributes
+    ----------
+    column
+        The column of each label.
+    names
+        The label to predict for each column, at least two: None twice before the first label, and
+        the first label twice before the second.
     """
 
     __slots__ = ("_limit", "column", "names")
@@ -41,7 +49,7 @@ class Labels:
             raise ValueError(f"there are {len(self.names)} labels, not two: use {instead}")
 
     def add(self, y: Any) -> int:
-        """Return the column of a label, and register it. Raises ValueError if it is refused."""
+        """Return the column of a label, which is new or known. Raises ValueError if it is refused."""
         label = plain_label(y)
         check_class(label)
         if label in self.column:
@@ -49,62 +57,89 @@ class Labels:
         n = len(self.column)
         excess = f"the label {shown(y)} is one class too many, at most {n} are allowed"
         require(n < self._limit, f"{excess}: raise max_classes, unless they are ids by mistake")
-        names = [*self.column, label]
-        if n == 1 and names[0] == 1:
-            names.reverse()
-        columns = {name: column for column, name in enumerate(names, int(n == 0 and label == 1))}
-        # No interrupt comes between the two.
-        self.names, self.column = names if n else [label, label], columns
-        return columns[label]
+
+        labels = [*self.column, label]
+        if n == 1 and labels[0] == 1:
+            labels.reverse()  # The positive label came first.
+        names, column = _names_of(labels), _columns_of(labels)
+        # One statement, which no interrupt can divide.
+        self.names, self.column = names, column
+        return column[label]
 
     def check(self, y: Any) -> None:
-        """Raise ValueError if `add` would, without registering the label."""
+        """Raise ValueError if `add` would refuse a label. Nothing changes."""
         copy.copy(self).add(y)
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
-        """Return the columns of labels, and register those with a weight, or none on an error."""
-        with contextlib.suppress(KeyError, TypeError):  # some are new, or refused
+        """Return the columns of the labels of rows (rows,), and add the new ones among them.
+
+        A label is not added if all of its rows have the weight 0. If one is refused, none is added,
+        and the ValueError names its row.
+        """
+        with contextlib.suppress(KeyError, TypeError):  # Some label is new, or not hashable.
             return np.fromiter(map(self.column.__getitem__, y), np.int64, len(y))
 
         learned = copy.copy(self)
+
+        def column_of(label: Any, weight: float) -> int:
+            return (learned if weight else copy.copy(learned)).add(label)
+
         weights = np.ones(len(y)) if weights is None else weights
-        columns = by_row(lambda y, w: (learned if w else copy.copy(learned)).add(y), y, weights)
+        columns = by_row(column_of, y, weights)
         self.names, self.column = learned.names, learned.column
         return np.array(columns, np.int64)
 
     def weights(self, columns: Ints, given: Mapping[Any, float]) -> Floats:
-        """Return the weights of columns, 1 where none is given."""
+        """Return the weight of the label of each column (rows,), 1 where none is given."""
         by_column = np.array([given.get(name, 1.0) for name in self.names])
-        # A label whose examples have no weight is not registered.
+        # A label whose rows all have the weight 0 has no column yet, and any weight will do.
         return by_column.take(columns, mode="clip")
 
     def state(self) -> State:
         return {"columns": dict(self.column)}
 
     def restore(self, state: State, engine: Engine) -> None:
-        """Restore new labels, and give an engine that is restored next room for them."""
+        """Restore new labels from a state, and widen the engine, which is restored next, for them."""
         columns = state["columns"]
         require(isinstance(columns, dict), "the labels have no columns")
         labels, n = list(columns), len(columns)
         require(n <= self._limit, f"there are {n} labels, at most {self._limit} are allowed")
         require(all(map(is_class, labels)), "a label is missing")
-        self.column = {label: column for column, label in enumerate(labels, int(labels == [1]))}
-        # Only of a single label can 1 be the first.
+
+        self.column, self.names = _columns_of(labels), _names_of(labels)
         in_order = list(map(count, columns.values())) == list(self.column.values())
-        require(in_order and (n < 2 or labels[0] != 1), "the labels have the wrong columns")
-        self.names = 2 * labels if n == 1 else labels or self.names
+        # Of two labels or more, 1 and True are never the negative one.
+        is_negative = n < 2 or labels[0] != 1
+        require(in_order and is_negative, "the labels have the wrong columns")
         engine.widen(len(self.names))
 
 
+def _columns_of(labels: list[Any]) -> dict[Any, int]:
+    """Return the columns of labels in order. A single label has column 1 if it is True or 1."""
+    first = int(labels == [1])
+    return {label: column for column, label in enumerate(labels, first)}
+
+
+def _names_of(labels: list[Any]) -> list[Any]:
+    """Return the labels to predict for each column, at least two."""
+    if not labels:
+        return [None, None]
+    return [*labels, *labels] if len(labels) == 1 else labels
+
+
 def plain_label(y: Any) -> Any:
-    """Return a label as a value of Python or a time, so that equal ones have equal hashes."""
+    """Return a label without the types of NumPy and pandas, so that equal labels have equal hashes.
+
+    Times become `datetime64` if they have nanoseconds.
+    """
     if getattr(y, "nanosecond", 0):
         return y.to_datetime64()
-    return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
+    is_scalar = isinstance(y, np.generic) and not isinstance(y, np.datetime64)
+    return y.item() if is_scalar else y
 
 
 def check_class(label: Any) -> None:
-    """Raise ValueError unless a value can be a label."""
+    """Raise ValueError if a value cannot be a label, and say why."""
     if not is_bounded(label):
         raise ValueError(
             f"the label {shown(label)} cannot be stored: it is too large, or nested too deep"
@@ -114,7 +149,7 @@ def check_class(label: Any) -> None:
 
 
 def is_class(label: Any) -> bool:
-    """Return whether a label is hashable, bounded, and not missing: None, NaN, NA, or a container of such."""
+    """Return whether a value can be a label: hashable, of bounded size, and no missing value inside."""
     try:
         if not is_bounded(label):
             return False
@@ -126,7 +161,7 @@ def is_class(label: Any) -> bool:
 
 
 def weights_of(w: Any, n: int) -> Floats:
-    """Return the weights of n rows (n,), given as a series, a sequence or one number."""
+    """Return the weights of n rows (n,): of a series, a sequence, or one number for all."""
     values = np.full(n, w, object) if isinstance(w, numbers.Number) else np.asarray(w, object)
     fits = values.shape == (n,) and not np.ma.is_masked(w)
     require(fits, f"w must be a weight, or one for each of the {n} rows")

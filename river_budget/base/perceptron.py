@@ -1,4 +1,4 @@
-"""The templates of the perceptrons, whose hypotheses are kernel expansions over the support set."""
+"""The templates of the perceptrons. Their hypotheses are kernel expansions over the support vectors."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from river_budget.kernels import RBF, Features, Kernel, check_kernel
 
 @documented
 class Perceptron(Machine):
-    """The template of the kernel perceptrons: predict, and update on a mistake.
+    """The template of the kernel perceptrons: predict each example, and update on a mistake.
 
-    A subclass implements `_update`. If that raises anything, the expansion and the attributes that
-    there were return to their former values. So replace a declared array instead of changing its
-    elements. `_derive` takes back what other objects have learned.
+    A subclass implements `_update`. If that raises anything, the expansion and all attributes return to
+    their former values. Therefore `_update` must replace a declared array instead of changing its
+    elements. A subclass with other objects that learn computes these anew in `_derive`.
 
-    With a label y and its rival s, the label with the largest other score, a hypothesis f with a
-    score g_c for each label has the margin `(g_y(x) - g_s(x)) / 2 = <f, z>` at
-    `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, where `||z||^2 = k(x, x)`. So a binary algorithm on
-    these z keeps its mistake bound with any number of labels. With two, `g_+ = -g_- = f`.
+    Any number of labels is reduced to two. A hypothesis f has a score g_c for each label c. Let y be the
+    label of an example and s its rival, the other label with the largest score. The margin is
+    `(g_y(x) - g_s(x)) / 2 = <f, z>` at `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, and `||z||^2 = k(x, x)`.
+    So an algorithm for two labels runs on these z, and keeps its mistake bound. With two labels,
+    `g_+ = -g_- = f`.
     """
 
     _f = Field[Expansion](key="hypothesis")
@@ -48,7 +49,8 @@ class Perceptron(Machine):
     @property
     def resolved_kernel(self) -> Kernel:
         """The kernel, with the width and the scales of the features that were learned."""
-        (kernel,), scales = self._f.store.kernels, self._feature_scales
+        (kernel,) = self._f.store.kernels
+        scales = self._feature_scales
         return kernel if scales is None else scales.in_units_of_user(kernel)
 
     @property
@@ -57,7 +59,7 @@ class Perceptron(Machine):
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
+        """Norm of f in the kernel's Hilbert space, computed anew from n_support kernel rows.
 
         With more than two labels, its square is half the sum of the squared norms of all g_c.
         """
@@ -74,9 +76,10 @@ class Perceptron(Machine):
         return max(0.0, 1.0 - self._projected() / square) if square > 0.0 else 0.0
 
     def _projected(self) -> float:
-        """Return the largest squared norm of a projection of the example onto a support vector."""
+        """Return the largest squared norm of the example's projections onto single support vectors."""
         squares, row = self._f.store.self_values(), self._f.row
-        return float((row[squares > 0.0] ** 2 / squares[squares > 0.0]).max(initial=0.0))
+        has_norm = squares > 0.0
+        return float((row[has_norm] ** 2 / squares[has_norm]).max(initial=0.0))
 
     def _rescale(self, scales: Scales) -> None:
         store = self._f.store
@@ -87,7 +90,7 @@ class Perceptron(Machine):
         self._on_rescaled()
 
     def _on_rescaled(self) -> None:
-        """Follow a change of the kernel; a second time changes nothing."""
+        """Compute anew what depends on the kernel, which has changed. A second call changes nothing."""
         self._derive()
 
     def _follow(self, due: int) -> None:
@@ -106,7 +109,10 @@ class Perceptron(Machine):
 
     @abc.abstractmethod
     def _update(self, f: Expansion, y: Example) -> None:
-        """Update the hypothesis f on the example y of a round, whose margin is at most the threshold."""
+        """Update the hypothesis f on the example y of a round.
+
+        It is called for examples with a margin of at most `_threshold`; by default for mistakes.
+        """
 
 
 @documented
@@ -119,7 +125,7 @@ class BudgetPerceptron(Perceptron):
 class RandomPerceptron(BudgetPerceptron):
     """A perceptron that draws at random, at most once in each round."""
 
-    _key = Count()  # A draw follows from it and the number of the round.
+    _key = Count()  # The draw of a round follows from this and the number of the round.
 
     seed: int | None = parameter(default=None, check=check_seed, kw_only=True)
 
@@ -134,17 +140,33 @@ class RandomPerceptron(BudgetPerceptron):
 
 @documented
 class GrowingPerceptron(Perceptron):
-    """A perceptron that only adds and shifts, by `_add` and `_shift`, and can average hypotheses."""
+    """A perceptron that never removes a support vector, and so can average its hypotheses.
+
+    A subclass changes the hypothesis only by `_add` and `_shift`.
+    """
 
     # For each slot and label, the sum of (round x change of the coefficient) over all updates. The
-    # sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
+    # hypotheses after rounds 1 to T have the sum (T + 1) x the last one - the expansion with these.
     _moments = Array("n_support", "_f.n_labels", start=(0, 2))
 
     def averaged_scores_one(self, x: Features) -> dict[Any, float]:
-        """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
+        """Return the mean score of each label under all hypotheses so far, after rounds 1 to T.
 
-        On i.i.d. examples, this average generalizes better than the last hypothesis [^1]. Raises
-        ValueError if a value of the dict x is refused.
+        On i.i.d. examples, this average generalizes better than the last hypothesis [^1].
+
+        Parameters
+        ----------
+        x
+            The features.
+
+        Returns
+        -------
+        The mean scores by label.
+
+        Raises
+        ------
+        ValueError
+            If a value of x is refused.
 
         References
         ----------
@@ -153,23 +175,24 @@ class GrowingPerceptron(Perceptron):
         f = self._f
         f.claim()
         try:
-            scores, moments = np.array(f.scores(x)), widened(self._moments[: f.n], f.n_labels)
+            scores = np.array(f.scores(x))
+            moments = widened(self._moments[: f.n], f.n_labels)
             sums = (f.n_rounds + 1) * scores - f.row @ moments
             return self._by_label((sums / max(1, f.n_rounds)).tolist())
         finally:
             f.release()
 
     def _add(self, f: Expansion, y: Example, step: float = 1.0) -> None:
-        """See `Expansion.add`."""
+        """Add the example as `Expansion.add` does, and note when."""
         n, moment = f.n, f.n_rounds * step * y.weight
         if n == len(self._moments) or f.n_labels > self._moments.shape[1]:
             self._moments = padded(self._moments, max(8, 2 * n, len(self._moments)), f.n_labels)
-        # A slot that is not in use need not be taken back.
+        # If the update is taken back, slot n is not in use, and its values do not matter.
         self._moments[n, y.label], self._moments[n, y.rival] = moment, -moment
         f.add(y, step)
 
     def _shift(self, f: Expansion, y: Example, change: Floats) -> None:
-        """See `Expansion.shift`."""
+        """Change coefficients as `Expansion.shift` does, and note when."""
         moments, changed = f.n_rounds * change * y.weight, widened(self._moments, f.n_labels)
         changed[: len(change), y.label] += moments
         changed[: len(change), y.rival] -= moments

@@ -1,4 +1,4 @@
-"""Scales of features, learned from the data."""
+"""Scales of features and the width of a kernel, learned from the data."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
 
-# Of the logarithm, with base 2, of the standard deviation of one normal value; those of n values are
-# smaller by the root of n.
+# An estimate of a standard deviation from n normal values has a logarithm (with base 2) with two standard
+# errors of this, divided by the root of n.
 TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 
-# The mantissas of inverse scales, from 1/2 to 1, are multiples of 1/16. A scale is kept while its
-# logarithm, with base 2, differs by less from that of the data.
+# The mantissas of inverse scales, which are from 1/2 to 1, are rounded to multiples of 1/16.
 STEPS = 16
+
+# A scale is kept while its logarithm (with base 2) differs by less than this from that of the data.
 KEPT = 0.1
 
-# Inverse scales are from 2^-60 to 2^60, so that scaled squares cannot overflow.
+# Inverse scales are from 2^-60 to 2^60, so that the squares of scaled values cannot overflow.
 LARGEST_EXPONENT, SMALLEST, LARGEST = 60, 2.0**-60, 2.0**60
 
 
 def next_update(n: int) -> int:
-    """Return the number of the first example after the n-th after which scales are updated."""
+    """Return after which example the scales are updated next, if n examples were learned."""
     if n < SMALLEST_INTERVAL:
         return max(2, 1 << n.bit_length())
     interval = SMALLEST_INTERVAL if n < N_DENSE else LARGEST_INTERVAL
@@ -44,63 +45,92 @@ def next_update(n: int) -> int:
 class Scales(Learned):
     """Scales of features and the width of a kernel, learned from the first examples.
 
-    A scale is as near to the geometric mean of all scales as two standard errors allow, so features
-    of one unit share a scale: the power of two nearest to the mean (`gamma` makes up for the rest).
-    Other scales are rounded relative to the mean, and kept while they are nearly as near. The
-    inverses, the `factors` by name and `pooled` for features without a scale, have short mantissas.
-    So integers and the like are scaled and restored without rounding, and equal distances stay
-    equal. `gamma` is 1 over the sum of the variances of the scaled features, or 0.
+    Features are divided by their scales, so that those in large units do not drown the others. Features
+    of the same unit should share a scale, although their estimates differ by chance. So each scale is
+    moved towards the geometric mean of all scales, by at most two standard errors of its estimate.
+
+    A feature is multiplied by its inverse scale, which has a mantissa of few bits. So integers and other
+    values with few binary digits are scaled and restored without rounding, and equal distances stay
+    equal. The mean scale itself is the nearest power of two, since `gamma` makes up for the rest; others
+    are rounded relative to it. A scale that is still nearly right is kept.
+
+    Attributes
+    ----------
+    sums
+        The sums over examples from which scales are estimated.
+    factors
+        The inverse scale of each feature that has a scale.
+    pooled
+        The inverse scale of all other features.
+    gamma
+        1 over the sum of the variances of the scaled features; 0 before the first update.
     """
 
     sums = Field[Sums](Sums)
     factors = Dict()
     pooled = Number(least=SMALLEST, most=LARGEST, start=1.0)
     gamma = Number(least=0.0)
-    # The fraction of the mean of the logarithms of all scales, or it plus an integer.
+    # Logarithms of scales (with base 2) are rounded relative to this. It follows the mean of all, but for
+    # a whole number, so that the mean scale is rounded to a power of two.
     _offset = Number()
 
     def update(self, names: Collection[Any]) -> bool:
-        """Update all, given the names of features; return whether anything has changed."""
+        """Update everything from the sums; return whether anything has changed.
+
+        `names` are the features in use. The sums of others are dropped.
+        """
         self.sums.drop_unused(names)
         names = self.sums.names
         sizes, variances, scales = self.sums.measures()
         factors = np.array([self.factors.get(name, math.nan) for name in names])
         pooled, updated = self._updated(sizes, scales, factors)
+
         total = math.fsum((variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
-        before = np.where(np.isnan(factors), self.pooled, factors)
-        unchanged = pooled == self.pooled and (updated == before).all()
-        if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
+
+        in_use = np.where(np.isnan(factors), self.pooled, factors)
+        has_same_scales = pooled == self.pooled and (updated == in_use).all()
+        if has_same_scales and _is_close(gamma, self.gamma):
             return False
+
         scaled = zip(names, updated.tolist(), (scales > 0).tolist(), strict=True)
         self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
         self.pooled, self.gamma = pooled, gamma
         return True
 
     def _updated(self, sizes: Floats, scales: Floats, factors: Floats) -> tuple[float, Floats]:
-        """Return the inverse scale of features without one, and those of all features."""
-        with_scale = scales > 0
-        if not with_scale.any():
+        """Return the inverse scale of features without a scale, and those of all features (features,).
+
+        All arrays have an element for each feature: the number of its values in the sums, its scale
+        there (0: none), and its inverse scale so far (NaN: none).
+        """
+        has_scale = scales > 0
+        if not has_scale.any():
             return 1.0, np.ones(len(factors))
-        errors = TWO_STANDARD_ERRORS / np.sqrt(sizes[with_scale])
-        logs = np.log2(scales[with_scale])
-        # As near to their mean as the errors allow.
+
+        # Move the logarithms towards their mean, as far as their errors allow.
+        logs = np.log2(scales[has_scale])
+        errors = TWO_STANDARD_ERRORS / np.sqrt(sizes[has_scale])
         logs -= _clipped(logs - logs.mean(), errors)
         mean = float(logs.mean())
-        # Without the integer part of the difference, from -1/2 to 1/2.
+
+        # The offset moves to the mean, but for a whole number: by -1/2 to 1/2.
         self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
-        logs, factors = np.append(logs, mean) - self._offset, factors[with_scale]
-        nearest = 2.0 ** _clipped(-logs, LARGEST_EXPONENT)
-        mantissas, exponents = np.frexp(nearest)
-        nearest = np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
-        updated = np.full(len(with_scale), pooled := float(nearest[-1]))
-        # A feature without a scale so far has the factor NaN.
-        kept = abs(logs[:-1] + np.log2(factors)) < KEPT
-        updated[with_scale] = np.where(kept, factors, nearest[:-1])
+
+        # The last element stands for all features without a scale.
+        logs = np.append(logs, mean) - self._offset
+        rounded = _with_short_mantissas(2.0 ** _clipped(-logs, LARGEST_EXPONENT))
+        pooled = float(rounded[-1])
+
+        # Comparisons with NaN are false, so a feature without a factor gets one.
+        own = factors[has_scale]
+        is_kept = abs(logs[:-1] + np.log2(own)) < KEPT
+        updated = np.full(len(scales), pooled)
+        updated[has_scale] = np.where(is_kept, own, rounded[:-1])
         return pooled, updated
 
     def in_units_of_user(self, kernel: Kernel) -> Kernel:
-        """Return a kernel of scaled features as a kernel of the features in the units of the user."""
+        """Return the kernel of the features in the user's units, given that of the scaled features."""
         if not self.factors and self.pooled == 1.0:
             return kernel
         scales = tuple((name, 1 / factor) for name, factor in self.factors.items())
@@ -111,6 +141,17 @@ class Scales(Learned):
             finite(factor, SMALLEST, LARGEST)
 
 
+def _is_close(gamma: float, former: float) -> bool:
+    """Return whether neither width is `SMALLEST_CHANGE` times the other."""
+    limit = SMALLEST_CHANGE * former
+    return gamma < limit and limit < SMALLEST_CHANGE**2 * gamma
+
+
+def _with_short_mantissas(values: Floats) -> Floats:
+    mantissas, exponents = np.frexp(values)
+    return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
+
+
 def _clipped(values: Floats, limits: Any) -> Floats:
-    """Return values between two limits, in half the time that `np.clip` takes for a few."""
+    """Return values from -limits to limits. For a few values this takes half the time of `np.clip`."""
     return np.minimum(np.maximum(values, -limits), limits)
