@@ -11,17 +11,27 @@ from river_budget.base import OnlineClassifier
 
 __all__ = ["ALGORITHMS", "Algorithm"]
 
-# By name, parameters that are tested separately; the first ones are the default.
+# Sets of parameters that are tested separately, by name. The first set is the default.
 Variants = Mapping[str, Mapping[str, Any]]
 DEFAULT: Variants = {"": {}}
 
 
 class Algorithm(NamedTuple):
-    """One row of the table."""
+    """One row of the table.
+
+    Attributes
+    ----------
+    model
+        The class.
+    variants
+        Its variants, by name.
+    unbounded
+        The names of the variants whose memory grows without bound.
+    """
 
     model: type[OnlineClassifier]
     variants: Variants = DEFAULT
-    unbounded: Collection[str] = ()  # variants whose memory grows
+    unbounded: Collection[str] = ()
 
     @property
     def name(self) -> str:
@@ -29,11 +39,27 @@ class Algorithm(NamedTuple):
         return self.model.__name__
 
     def takes(self, parameter: str) -> bool:
-        """Return whether the class has a parameter."""
+        """Return whether the class has a parameter.
+
+        Parameters
+        ----------
+        parameter
+            The name of the parameter.
+        """
         return parameter in inspect.signature(self.model).parameters
 
     def build(self, kernel: Any = None, variant: str | None = None, **others: Any) -> Any:
-        """Return a model with the arguments that its class accepts, except those that are None."""
+        """Return a new model.
+
+        Parameters
+        ----------
+        kernel
+            The kernel.
+        variant
+            The name of the variant; the first one by default.
+        others
+            Further arguments. Arguments that are None, or that the class does not take, are left out.
+        """
         chosen = next(iter(self.variants)) if variant is None else variant
         arguments = {"kernel": kernel, **others}
         accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
@@ -68,5 +94,5 @@ ROWS = [
     Algorithm(rb.ProjectedGradient),
 ]
 
-# By class name.
+# The rows by the name of their class.
 ALGORITHMS = {row.name: row for row in ROWS}

@@ -15,19 +15,19 @@ from river_budget.kernels import RBF
 
 __all__ = ["KernelLDA"]
 
-# The learned gamma as a share of the perceptrons': for numbers, and for arrays.
+# The learned gamma is that of the perceptrons times one of these, for examples with and without arrays.
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
 MOST_FEATURES = 10_000
 
-# Beyond, rounding errors would grow faster than examples correct them.
+# With other factors, rounding errors would grow faster than examples correct them.
 check_forgetting = number_check(
     "1, or a number from 0.9 to 0.99999", lambda value: value == 1 or 0.9 <= value <= 0.99999
 )
 
 
 def check_n_features(name: str, n_features: Any) -> None:
-    """Raise ValueError, with the name of a parameter, unless it is a number of random features."""
+    """Raise ValueError unless a parameter is a number of random features: even, and at most 10,000."""
     check_count(name, n_features, MOST_FEATURES)
     require(n_features % 2 == 0, f"{name} must be even, got {n_features}")
 
@@ -50,25 +50,25 @@ class KernelLDA(OnlineClassifier):
     example. Projections follow from names and seed, so checkpoints leave them out. Arrays, such as
     embeddings, are projected by Hadamard transforms.
 
-    Rounding errors limit the weight of an example, which is multiplied by that of its label. It
-    counts as at least 1e-8 and at most 1,000. If a share s = 1 - `forgetting` of all sums fades in
-    each round, it counts as at most the least of 100, 100,000 s and 5,000 / (s D). With
-    `dtype="float64"`, each of these is 10,000 times as large.
+    The weight of an example is multiplied by that of its label. Rounding errors limit the product: it
+    counts as at least 1e-8 and at most 1,000. With a share s = 1 - `forgetting` of all sums that fades
+    in each round, it counts as at most the least of 100, 100,000 s and 5,000 / (s D). With
+    `dtype="float64"`, the upper limits are 10,000 times as large.
 
     All models of a process share two caches: the projections of at most 1,000 names, with
-    `1000 (2 D + 2500)` bytes at most, and the signs of at most 16 arrays, with 5 MB at most. What
-    names of more than 100 characters and very long arrays need is computed for each example anew.
+    `1000 (2 D + 2500)` bytes at most, and the signs of at most 16 arrays, with 5 MB at most. Names of
+    more than 100 characters and very long arrays are not cached, but computed anew for each example.
 
     Parameters
     ----------
     n_features
         Number of random features D, even; for embeddings, 500 or more.
     forgetting
-        Factor of all sums in each round, 1 or from 0.9 to 0.99999; 1 forgets nothing. 0.999 follows
-        drift, and makes a round about 1.4 times as long.
+        Factor that multiplies all sums in each round: 1, which forgets nothing, or from 0.9 to 0.99999.
+        0.999 follows drift, and a round then takes about 1.4 times as long.
     kernel
-        An `RBF`. Without a gamma, scales and width are learned after 2, 4, 8, ..., 256 examples,
-        which are then learned again. After that they are fixed.
+        An `RBF`. Without a gamma, the model learns scales and width after 2, 4, 8, ..., 256 examples,
+        and then learns these examples again. After 256 examples, scales and width are fixed.
     seed
         Seed of the random features, a whole number.
     dtype
@@ -106,9 +106,10 @@ class KernelLDA(OnlineClassifier):
 
     @classmethod
     def _check_arrays(cls, parameters: State, state: State) -> None:
-        check_n_features("n_features", n := parameters["n_features"])
-        is_there = np.size(state["hypothesis"]["inverse"]) == n * (n + 1) // 2
-        require(is_there, f"an inverse is not that of {n} features")
+        n = parameters["n_features"]
+        check_n_features("n_features", n)
+        is_complete = np.size(state["hypothesis"]["inverse"]) == n * (n + 1) // 2
+        require(is_complete, f"an inverse is not that of {n} features")
 
     def _new_engine(self) -> Discriminant:
         given = RBF() if self.kernel is None else self.kernel

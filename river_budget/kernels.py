@@ -1,8 +1,9 @@
 """Kernels as immutable values.
 
-Radial kernels are functions of a distance. Without a gamma, a model learns a scale for each feature,
-and gamma as 1 over the sum of the variances of the scaled features; with a gamma, nothing is scaled.
-`Linear` and `Polynomial` are functions of a dot product; `Cosine` is for embeddings.
+Radial kernels are functions of a distance. Leave out their gamma unless you know it: then a model learns
+a scale for each feature, and gamma as 1 over the sum of the variances of the scaled features. With a
+given gamma, nothing is scaled. `Linear` and `Polynomial` are functions of a dot product, and `Cosine` is
+the usual similarity of embeddings.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = [
 # The names are hashable. `Hashable` would refuse a `dict[str, float]`, as dicts are invariant.
 Features = dict[Any, Any]
 
-# Compiled code knows the numbers.
+# The native code knows these functions by their numbers.
 Statistic = enum.IntEnum(
     "Statistic", "DOT_PRODUCT SQUARED_DISTANCE MANHATTAN_DISTANCE SUM_OF_RATIONALS", start=0
 )
@@ -42,14 +43,25 @@ _check_names = _checks.custom_check(
     "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
 )
 
-# Bound on squares and kernel values, so that sums over a support set cannot overflow.
+# The largest square and kernel value, so that sums over a support set cannot overflow.
 LARGEST = 1e150
 
 
 class Spec(NamedTuple):
-    """A vector kernel as a function of an inner statistic, by the names that compiled code knows.
+    """How the native code computes a kernel: a function of a statistic of two vectors.
 
-    Gamma is the factor of the statistic, or of each squared difference in a sum of rationals.
+    Attributes
+    ----------
+    statistic, function
+        Numbers of a `Statistic` and a `Function`.
+    gamma
+        The factor of the statistic, or of each squared difference in a sum of rationals.
+    coef0, degree
+        The constant and the exponent of a power.
+    n_names
+        The number of features in a sum of rationals.
+    normalized
+        Whether the value is divided by the norms of both vectors.
     """
 
     statistic: int
@@ -68,21 +80,25 @@ class Category(tuple[Any, str]):
 
     @classmethod
     def of(cls, name: Any, text: str) -> Category:
-        # A text of a subclass would be another object in a checkpoint.
+        # A plain `str`, because a checkpoint would not restore a subclass of it.
         return cls((name, str.__str__(text)))
 
 
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
-    Kernels are immutable values, equal if their parameters are. A wrong parameter raises ValueError.
+    Kernels are immutable, and equal if their parameters are. An invalid parameter raises ValueError.
 
     Attributes
     ----------
-    has_unit_norm, is_radial, learns_scales
-        Whether k(x, x) = 1 for every x, it is a function of a distance, and a model learns its width.
+    has_unit_norm
+        Whether k(x, x) = 1 for every x.
+    is_radial
+        Whether the kernel is a function of a distance.
+    learns_scales
+        Whether a model learns the width of the kernel and scales of the features.
     spec
-        What compiled code reads of the kernel; None if it can only be called.
+        How the native code computes the kernel; None if it has to call it.
     known
         The names of the features that the kernel reads; None for all.
     """
@@ -98,18 +114,40 @@ class Kernel(base.Base, abc.ABC):
 
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
-        """Return k(x, z)."""
+        """Return k(x, z).
+
+        Parameters
+        ----------
+        x, z
+            Two examples, as dicts of features.
+        """
 
     def __str__(self) -> str:
         return repr(self)
 
     def resolve(self, names: Collection[Any], gamma: float | None = None) -> Kernel:
-        """Return the kernel with what is left open set by names of features, and a learned gamma."""
+        """Return the kernel with a value for each parameter that the user has left open.
+
+        Parameters
+        ----------
+        names
+            The names of the features, for kernels that have to know them.
+        gamma
+            The learned gamma; by default 1 over the number of names.
+        """
         return self
 
 
 def check_kernel(name: str, kernel: Any) -> None:
-    """Raise ValueError unless a parameter is a kernel."""
+    """Raise ValueError unless a parameter is a kernel, and say what to write instead.
+
+    Parameters
+    ----------
+    name
+        The name of the parameter, for the message.
+    kernel
+        Its value.
+    """
     wrapped = "wrap a function of two dicts in FunctionKernel"
     advice = f"write budget={kernel}" if isinstance(kernel, int) else wrapped
     require(isinstance(kernel, Kernel), f"{name} must be a kernel, got {kernel!r}: {advice}")
@@ -152,7 +190,7 @@ class Polynomial(Kernel):
     9.0
     """
 
-    # A kernel value takes time in proportion to the degree.
+    # The degree is limited because a kernel value takes time in proportion to it.
     degree: int = parameter(default=3, check=functools.partial(check_count, most=1000))
     gamma: float = parameter(default=1.0, check=check_positive)
     coef0: float = parameter(default=1.0, check=check_not_negative)
@@ -167,7 +205,7 @@ class Polynomial(Kernel):
 
 @dataclasses.dataclass(frozen=True)
 class RadialKernel(Kernel):
-    """A kernel of a distance, whose width a model learns by default."""
+    """A function of the distance of two examples, whose width a model learns by default."""
 
     gamma: float | None = parameter(default=None, check=check_positive)
     has_unit_norm = True
@@ -177,7 +215,7 @@ class RadialKernel(Kernel):
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
-        # The kernel is not evaluated before gamma is set.
+        # NaN stands for a gamma that is not known yet: no kernel value is computed before it is.
         return self._form._replace(gamma=float(self.gamma or math.nan))
 
     @property
@@ -197,7 +235,7 @@ class RadialKernel(Kernel):
         return self._value(gamma, [v - w for v, w in _aligned(x, z, self.known)])
 
     def _value(self, gamma: float, gaps: list[float]) -> float:
-        """Return the value for the differences of all features."""
+        """Return the kernel value, given the differences of all features."""
         is_squared = self._form.statistic == Statistic.SQUARED_DISTANCE
         distance = gamma * math.fsum(gap * gap if is_squared else abs(gap) for gap in gaps)
         is_exponential = self._form.function == Function.EXPONENTIAL
@@ -372,9 +410,11 @@ class Scaled(Kernel):
     Parameters
     ----------
     kernel
-        The kernel.
-    scales, other
-        Pairs of a name and the scale of that feature, and the scale of all other features.
+        The kernel of the scaled features.
+    scales
+        Pairs of a feature's name and its scale.
+    other
+        The scale of all other features.
 
     Examples
     --------
@@ -393,20 +433,24 @@ class Scaled(Kernel):
         return self.kernel.has_unit_norm
 
     def __call__(self, x: Features, z: Features) -> float:
-        x, z, of = _with_categories(x), _with_categories(z), dict(self.scales)
-        names = x.keys() | z.keys()
+        x, z, scales = _with_categories(x), _with_categories(z), dict(self.scales)
         if self.kernel.is_radial:
-            # The difference of large values is scaled, instead of the values, which would be rounded.
+            # Only the difference matters. It is scaled itself, because scaling two large values first
+            # would round them.
+            names = x.keys() | z.keys()
             x, z = {n: np.float64(x.get(n, 0)) - np.float64(z.get(n, 0)) for n in names}, {}
-        x, z = ({n: v / of.get(n, self.other) for n, v in given.items()} for given in (x, z))
-        return self.kernel(x, z)
+
+        def scaled(features: Features) -> Features:
+            return {name: value / scales.get(name, self.other) for name, value in features.items()}
+
+        return self.kernel(scaled(x), scaled(z))
 
 
 @dataclasses.dataclass(frozen=True)
 class FunctionKernel(Kernel):
     """A function of two dicts, with values of any type, as a kernel.
 
-    Each kernel value calls it once. The support set stores deep copies of the examples.
+    The function is called once for each kernel value. The model stores deep copies of the examples.
 
     Parameters
     ----------
@@ -443,7 +487,7 @@ class FunctionKernel(Kernel):
 
 
 def _with_categories(x: Features) -> Features:
-    """Return an example with a feature of the value 1 for each text."""
+    """Return an example in which each text has become a feature with the value 1."""
     return dict(
         (Category.of(name, value), 1.0) if isinstance(value, str) else (name, value)
         for name, value in x.items()
@@ -451,10 +495,13 @@ def _with_categories(x: Features) -> Features:
 
 
 def _aligned(x: Features, z: Features, names: Any = None) -> list[tuple[float, float]]:
-    """Return the pairs of values of two examples, array elements too, over their names or others."""
+    """Return the pairs of values of two examples for some names, or for all names of either.
+
+    A missing name has the value 0. An array has a pair for each of its elements.
+    """
     x, z = _with_categories(x), _with_categories(z)
-    found: list[tuple[float, float]] = []
+    pairs: list[tuple[float, float]] = []
     for name in x.keys() | z.keys() if names is None else names:
         v, w = np.broadcast_arrays(np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0)))
-        found += zip(v.ravel().tolist(), w.ravel().tolist(), strict=True)
-    return found
+        pairs += zip(v.ravel().tolist(), w.ravel().tolist(), strict=True)
+    return pairs

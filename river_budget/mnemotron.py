@@ -29,13 +29,15 @@ from river_budget.kernels import (
 
 __all__ = ["Mnemotron"]
 
-# Forgetting factors and noise variances.
+# Pairs of a forgetting factor and a noise variance, one pair for each expert of a kernel.
 DEFAULT_PAIRS = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
 FEW_PAIRS = ((1.0, 0.1), (0.998, 0.1))
 
-# The largest error of a restored inverse Gram matrix. Rounding leaves less than a thousandth of it.
+# The largest error that a restored inverse Gram matrix may have. Rounding errors stay below a thousandth
+# of it.
 LARGEST_ERROR = 1e-2
 
+# The default kernels, with the pairs of each.
 DEFAULTS: dict[Kernel, Any] = {
     RationalQuadratic(): DEFAULT_PAIRS,
     AdditiveRationalQuadratic(): DEFAULT_PAIRS,
@@ -48,28 +50,32 @@ DEFAULTS: dict[Kernel, Any] = {
 class Mnemotron(Machine):
     """A mixture of Gaussian process experts on one support set. Try it first.
 
-    You need not choose a kernel or a speed of forgetting. Each expert is a sparse online Gaussian
-    process [^1] with its own kernel and forgetting factor [^2], updated if the label is not ahead of
-    the others by a margin of 1 [^3]. All labels share the support set and the covariance of each
-    expert; the prior mean is -1 + 2 / C with C > 2 labels. Once the budget is full, the support
-    vector that contributes least is removed, possibly the incoming one. There is no mistake bound.
+    You need not choose a kernel or a speed of forgetting: each expert has its own, and the mixture
+    weighs the experts by how well they predict. It has no mistake bound.
 
-    A hedge with forgetting (in the spirit of [^4]) and two online logistic regressions on the log
-    probabilities, a slow and a fast one, weight the experts. A second hedge weights the three; its
-    mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with the share
-    s of the examples weighs 1 / sqrt(C s).
+    An expert is a sparse online Gaussian process [^1] with a kernel and a forgetting factor [^2]. It is
+    updated if its score of the label does not exceed the other scores by a margin of 1 [^3]. All labels
+    share the support set and the covariance of each expert; with C > 2 labels, the prior mean is
+    -1 + 2 / C. Once the budget is full, the support vector that contributes least is removed, which
+    may be the incoming example.
 
-    A label is absent if it has not come for 50 rounds and for 5 times its mean gap. While at least
-    half of the labels are absent, and more than one, exemplars of these, in turn, also update all
-    three, weighted by the share of absent labels: the last two of the 16th, 64th, 256th, ...
-    example of each.
+    Three mixtures weigh the experts: a hedge with forgetting (in the spirit of [^4]), and two online
+    logistic regressions on their log probabilities, a slow and a fast one. A second hedge weighs the
+    three. Its mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with
+    the share s of the examples has the weight 1 / sqrt(C s).
 
-    Scores, and f(x) with two labels, are twice the probability of a label minus 1.
+    A label is absent if it has not come for 50 rounds, and for 5 times its mean gap. The model keeps two
+    exemplars of each label: the last two of its 16th, 64th, 256th, ... example. While at least half of
+    the labels are absent, and more than one, each round also updates the three mixtures by an exemplar
+    of one of these, in turn, with the share of absent labels as its weight.
 
-    For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
-    with an update of an expert and O(B d + E B C) without. The matrices take about
-    `4 (E + Z) B (B + 28)` bytes, 819 kB by default; with more than two labels, each takes
-    `8 E (B + 1)` bytes, and the counts of repeated labels `8 C (C + 22)`.
+    The score of a label is twice its probability minus 1. With two labels, f(x) is the score of the
+    positive one.
+
+    For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if it
+    updates an expert, and O(B d + E B C) if not. The matrices take about `4 (E + Z) B (B + 28)` bytes,
+    819 kB by default. With more than two labels, each label takes `8 E (B + 1)` bytes, and all of them
+    `8 C (C + 22)` bytes for counts of repeated labels.
 
     Parameters
     ----------
@@ -85,18 +91,18 @@ class Mnemotron(Machine):
         (0.9999, 1), (0.998, 0.1) and (0.98, 0.1). The last two default kernels have only the first
         and the third of these, also where `kernels` lists them.
     novelty
-        Smallest `novelty_one` of a new support vector; with C labels, of log2(C) times that, since
-        a label of many tells more.
+        Smallest `novelty_one` of an example that becomes a support vector. With C labels, log2(C) times
+        the novelty is compared with it, since one label of many tells more.
     class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far. The weight of an example divides its noise variance.
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", which computes
+        them from the numbers of examples so far. The noise variance is divided by an example's weight.
     repeats
-        Whether to add an expert that predicts from the last label and the length of its run. Turn
-        it off to measure what the features alone tell. It abstains if the label is late: if other
-        examples were learned since this one was predicted.
+        Whether to add an expert that predicts from the last label and the length of its run. Turn it
+        off to measure what the features alone tell. The expert abstains if a label is late, that is, if
+        other examples were learned since the prediction.
     archive
-        Number of random features, even, of a `KernelLDA` that is added as an expert, at the cost of
-        its time and memory. It forgets no class when classes come one after the other.
+        Use it when classes come one after the other: it adds a `KernelLDA`, which forgets no class, as
+        an expert, at the cost of its time and memory. This is its number of random features, even.
 
     Examples
     --------
@@ -127,7 +133,7 @@ class Mnemotron(Machine):
 
     _f = Field[Experts](key="hypothesis")
 
-    # Its engine, with columns as labels, has its labels when it is restored: that of the model comes first.
+    # Its labels are the columns of the model's engine, which therefore has to be restored first.
     _archive = Field[KernelLDA | None]()
 
     budget: int = parameter(default=100, check=check_budget)
@@ -139,7 +145,8 @@ class Mnemotron(Machine):
 
     @classmethod
     def _check_arrays(cls, parameters: State, state: State) -> None:
-        if (archive := parameters["archive"]) is not None:
+        archive = parameters["archive"]
+        if archive is not None:
             KernelLDA._check_arrays({"n_features": archive}, state["archive"])  # noqa: SLF001
 
     def _new_engine(self) -> Experts:
@@ -168,8 +175,8 @@ class Mnemotron(Machine):
         The forgetting factor with the largest weight shows the current speed of drift.
         """
         kernels = self._f.store.kernels
-        weights = zip(self._f.posteriors.experts, self._f.shares, strict=True)
-        return {(kernels[z], *pair): weight for (z, *pair), weight in weights}
+        experts = zip(self._f.posteriors.experts, self._f.shares, strict=True)
+        return {(kernels[z], factor, noise): weight for (z, factor, noise), weight in experts}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
@@ -192,9 +199,9 @@ class Mnemotron(Machine):
 
     @property
     def coefficients(self) -> Floats:
-        """Mean coefficients of the hedge, oldest support vector first.
+        """Mean of the experts' coefficients under the hedge, oldest support vector first.
 
-        Of the positive label with two labels (n_support,), else (n_support, n_classes).
+        With two labels, those of the positive one (n_support,), else (n_support, n_classes).
         """
         f = self._f
         mean = f.posteriors.mean(f.shares, f.n)[:, f.store.by_age]
@@ -202,7 +209,7 @@ class Mnemotron(Machine):
 
     @property
     def norm(self) -> float:
-        """Norm of the mean of the hedge, in the direct sum of the kernels' Hilbert spaces.
+        """Norm of the hedge's mean hypothesis, in the direct sum of the kernels' Hilbert spaces.
 
         With more than two labels, its square is half the sum of the squared norms of all means.
         """
@@ -240,28 +247,34 @@ class Mnemotron(Machine):
         self._follow_archive()
 
     def _follow_archive(self) -> None:
-        """Update its scales and width if the last round has made that due, or an interrupt prevented it."""
+        """Update the scales and the width of the archive if that is due, also after an interrupt."""
         if self._archive is not None:
             self._archive._recover()  # noqa: SLF001
 
     def _rescale(self, scales: Scales) -> None:
-        """Rescale the store, and give each expert the prior of the kernels as they are now.
+        """Rescale the store, and give each expert the prior that the changed kernels imply.
 
-        What the data say about f at the support vectors is kept: with the precision L that they add,
-        `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D, the
-        change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
+        What the data say about f at the support vectors is kept. With the precision L that the data
+        add, an expert has `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on
+        the Gram matrix K. So if K changes by D, then with `M = I - C D` the new C and a are `M^-1 C`
+        and `M^-1 a`.
         """
         posteriors, store = self._f.posteriors, self._f.store
+        # If an interrupt cuts this short, the next call still knows the matrices before the change.
         if posteriors.before is None:
             posteriors.before = posteriors.grams()
-        names = sorted(store.names, key=repr)  # Their order in the store depends on the past.
+
+        # Sorted, because their order in the store depends on the past.
+        names = sorted(store.names, key=repr)
         kernels = [
             given.resolve(names, scales.gamma) if scales.gamma and given.learns_scales else kernel
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
+
         after, n = posteriors.grams(), store.n
-        changes, (covariances, means) = after - posteriors.before, posteriors.moments(n)
+        changes = after - posteriors.before
+        covariances, means = posteriors.moments(n)
         for e, z in enumerate(posteriors.kernels):
             system = np.eye(n) - covariances[e] @ changes[z]
             solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
@@ -295,7 +308,7 @@ class Mnemotron(Machine):
 
 
 def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
-    """Return the kernels that a user has given, the default ones for None. Raises ValueError."""
+    """Return the kernels that a user gave, or the default ones. Raises ValueError if one is invalid."""
     if kernels is None:
         return tuple(DEFAULTS)
     if not isinstance(kernels, Sequence) or isinstance(kernels, str) or not kernels:
@@ -315,7 +328,10 @@ def _advice(kernel: Kernel) -> str:
 
 
 def _pairs_of_kernels(forgetting: Any, kernels: Sequence[Kernel]) -> list[Any]:
-    """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
+    """Return the pairs of each kernel: those that a user gave for all, or the default ones.
+
+    Raises ValueError if they are invalid.
+    """
     if forgetting is None:
         return [DEFAULTS.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
     try:

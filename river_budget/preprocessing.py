@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from river_budget._features import check_shape
@@ -16,26 +17,21 @@ __all__ = ["UnitNorm"]
 
 
 def _names(value: Any) -> tuple[Any, ...]:
-    """Return a value, which must be a tuple of names. Raises ValueError or TypeError otherwise."""
+    """Return a value unchanged. Raises ValueError or TypeError unless it is a tuple of names."""
     require(type(value) is tuple, f"{value!r:.100} is no tuple of names")
     hash(value)
     return value
 
 
 class UnitNorm(Learned, base.Transformer):
-    """Scales arrays to Euclidean norm 1, which is usual for embeddings.
+    """Scales arrays to Euclidean norm 1. Use it for embeddings.
 
-    An array of zeros, other features and missing names are left alone.
+    Other features are passed on unchanged, and so is an array of zeros. A name may be missing.
 
     Parameters
     ----------
     names
         The names of the arrays.
-
-    Raises
-    ------
-    ValueError
-        By `transform_one`, if the value of a name is not an array of numbers in one dimension.
 
     Examples
     --------
@@ -52,13 +48,31 @@ class UnitNorm(Learned, base.Transformer):
         self.names = names
 
     def transform_one(self, x: Features) -> Features:
+        """Return a copy of an example with its arrays scaled.
+
+        Parameters
+        ----------
+        x
+            The features.
+
+        Raises
+        ------
+        ValueError
+            If the value of one of the names is not an array of numbers in one dimension.
+        """
         scaled = dict(x)
-        for name in filter(x.__contains__, self.names):
-            array = x[name]
-            check_shape(name, array)
-            doubles = array.astype(np.float64)
-            # A power of two changes no digit, and squares of any values then fit.
-            doubles = np.ldexp(doubles, -math.frexp(abs(doubles).max())[1])
-            unit = doubles / (math.sqrt(np.square(doubles).sum()) or 1.0)
-            scaled[name] = unit.astype(array.dtype) if array.dtype.kind == "f" else unit
+        for name in self.names:
+            if name in x:
+                check_shape(name, x[name])
+                scaled[name] = _unit(x[name])
         return scaled
+
+
+def _unit(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with norm 1, of the same type if that is one of floats, else of doubles."""
+    doubles = array.astype(np.float64)
+    # Dividing by a power of two rounds nothing, and keeps the squares of any values in range.
+    _, exponent = math.frexp(abs(doubles).max())
+    doubles = np.ldexp(doubles, -exponent)
+    unit = doubles / (math.sqrt(np.square(doubles).sum()) or 1.0)
+    return unit.astype(array.dtype) if array.dtype.kind == "f" else unit
