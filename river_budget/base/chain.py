@@ -204,7 +204,17 @@ class Chain:
 
 
 def outline(model: Any) -> str:
-    """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
+    """Return the names of the classes that a model consists of.
+
+    Parameters
+    ----------
+    model
+        A classifier, a wrapper, or a pipeline.
+
+    Returns
+    -------
+    A text such as `StandardScaler | Calibrated(Forgetron)`.
+    """
     if isinstance(model, Pipeline):
         return " | ".join(map(outline, model.steps.values()))
     if isinstance(model, TransformerUnion):

@@ -1,4 +1,7 @@
-"""Checkpoints that survive crashes and run no code: safetensors files, with one JSON text and a digest."""
+"""Models as files that survive crashes and run no code when they are loaded.
+
+A checkpoint is a safetensors file: arrays, one JSON text for all else, and a digest of both.
+"""
 
 from __future__ import annotations
 

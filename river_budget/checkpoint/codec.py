@@ -1,8 +1,8 @@
 """Models as JSON and tensors, and back.
 
-Reading runs no code of a file: it makes objects of registered classes, whose constructors check what they
-are given. Classes of this package also check what their objects have learned. Those of River take it
-as it is: a wrong value makes them raise an error when they use it.
+Reading runs no code from a file. It makes objects of registered classes, whose constructors check their
+parameters. The classes of this package also check what their objects have learned. Those of River take
+it as it is, so a wrong value raises an error only when it is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "Category": lambda items: Category.of(*items),
 }  # fmt: skip
 
-# What a SelectType may select.
+# The types that a SelectType may select, by name.
 TYPES: dict[str, Any] = {
     "bool": bool, "int": int, "float": float, "str": str, "list": list, "tuple": tuple, "set": set,
     "dict": dict, "NoneType": NoneType, "ndarray": np.ndarray, "Number": numbers.Number,
@@ -41,7 +41,7 @@ TYPES: dict[str, Any] = {
 
 SELECTORS = (Discard, Select)
 
-# Attributes of River's objects and of kernels that follow from others.
+# Attributes of River's objects and of kernels that are not stored, because they follow from others.
 DERIVED = {
     "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
     "known", "processing_steps", "stats",
@@ -49,7 +49,10 @@ DERIVED = {
 
 
 def written(value: Any, tensors: Tensors) -> Any:
-    """Return a value as JSON that names arrays in `tensors`. Raises ValueError if it cannot be stored."""
+    """Return a value as JSON, and put its arrays into `tensors`, which the JSON refers to by name.
+
+    Raises ValueError if it cannot be stored.
+    """
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)
@@ -64,7 +67,7 @@ def written(value: Any, tensors: Tensors) -> Any:
     if kind in (list, tuple, set, frozenset, Category):
         items = [written(item, tensors) for item in value]
         if kind in (set, frozenset):
-            items.sort(key=json.dumps)  # so that equal models are equal bytes
+            items.sort(key=json.dumps)  # Equal models become equal bytes.
         return items if kind is list else {kind.__name__: items}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         name = f"{len(tensors)}"
@@ -76,18 +79,20 @@ def written(value: Any, tensors: Tensors) -> Any:
 
 
 def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
-    """Return an object as JSON. Raises ValueError if it, or a part of it, is of no registered class."""
+    """Return an object as JSON. Raises ValueError if its class, or that of a part, is not registered."""
     entry = entry_of(model)
     kind = entry.kind
     given = {name: _parameter(model, name) for name in _parameters(kind)}
     has_window = given.get("window_size") is not None
     require(not has_window, f"{kind.__name__} cannot be stored: it has a window_size")
     if given.get("desired_dist") is getattr(model, "_actual_dist", model):
-        given["desired_dist"] = None  # This sampler follows the labels that it counts.
+        # The constructor got None: the sampler follows the distribution of labels that it counts.
+        given["desired_dist"] = None
     try:
         parameters = {name: written(value, tensors) for name, value in given.items()}
         learned = model.state() if hasattr(model, "restore") else _learned(model)
         if hasattr(model, "imputers"):
+            # What a StatImputer fills in for each feature: a statistic, or the value of a constant.
             learned["stats"] = {name: getattr(s, "value", s) for name, s in model.stats.items()}
         state = {name: written(value, tensors) for name, value in learned.items()}
     except ValueError as error:
@@ -105,14 +110,14 @@ def check_storable(what: str, value: Any) -> None:
 
 
 def read(node: Any, tensors: Tensors) -> Any:
-    """Return what was `written`. Raises ValueError or others if it does not fit together."""
+    """Return the value that `written` turned into JSON. Raises various errors if the JSON is wrong."""
     match node:
         case {"class": _}:
             return read_object(node, tensors)
         case {"state": items}:
             return {name: read(item, tensors) for name, item in items.items()}
         case {"tensor": name}:
-            # Each is taken once, or a small file could make a large model.
+            # Each tensor is used once. Otherwise a small file could make a large model.
             require(name in tensors, "an array is missing, or is named twice")
             return tensors.pop(name)
         case {"type": name}:
@@ -128,7 +133,7 @@ def read(node: Any, tensors: Tensors) -> Any:
 
 
 def read_object(node: Any, tensors: Tensors) -> Any:
-    """Return an object that was written. Raises ValueError or others if it is invalid."""
+    """Return the object that `written_object` turned into JSON. Raises various errors if it is wrong."""
     entry = entry_named(node["class"])
     kind = entry.kind
     given, stored = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
@@ -145,7 +150,7 @@ def read_object(node: Any, tensors: Tensors) -> Any:
         for name, value in state.items():
             restore_attribute(model, name, value)
     if isinstance(model, Kernel):
-        hash(model)  # TypeError if it has names that cannot be hashed.
+        hash(model)  # Raises TypeError if a name of a feature is not hashable.
     return model
 
 
@@ -156,24 +161,22 @@ def _bounded(value: int) -> int:
 
 
 def _parameter(model: Any, name: str) -> Any:
-    """Return the parameter of an object that has a name."""
+    """Return the value of a parameter, which is the attribute of the same name."""
     require(hasattr(model, name), f"it has no attribute with the name of its parameter {name}")
     return getattr(model, name)
 
 
 @functools.cache
 def _parameters(kind: Any) -> list[str]:
-    """Return the names of a constructor's parameters, but not of one that takes any number."""
-    parameters = inspect.signature(kind).parameters.items()
-    return [name for name, given in parameters if given.kind is not given.VAR_POSITIONAL]
+    """Return the names of a constructor's parameters, without `*args`."""
+    parameters = inspect.signature(kind).parameters.values()
+    return [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
 
 
 def _learned(model: Any) -> State:
-    """Return the attributes of an object of River that its constructor does not take.
-
-    A dict keeps the order of names that are selected, which sums over features follow.
-    """
+    """Return what an object of River has learned: the attributes that its constructor does not take."""
     if type(model) in SELECTORS:
+        # A dict keeps the order of the selected names, in which features are added up later.
         return {"keys": dict.fromkeys(model.keys)}
     kind: Any = type(model)
     derived = DERIVED.union(_parameters(kind))

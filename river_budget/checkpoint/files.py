@@ -20,13 +20,14 @@ from river_budget.checkpoint import codec
 from river_budget.checkpoint.codec import Tensors
 from river_budget.checkpoint.disk import write
 
-# The names of the text, in the metadata, and of the digest of all else, among the tensors.
+# The name of the JSON text in the metadata of a file, and that of the digest among its tensors.
 FORMAT, DIGEST = "river_budget checkpoint", "sha256"
-# The version of the format. The states of classes have versions of their own.
+
+# The version of the file format. The states of classes have versions of their own.
 VERSION = 1
 
-# What reading a forged file raises. Anything else, such as an interrupt, the exception of a signal's
-# handler or a lack of memory, tells nothing about the file, and passes.
+# The errors that reading a forged file can raise. All others, such as an interrupt or a lack of memory,
+# tell nothing about the file, and are passed on.
 INVALID = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, NotImplementedError,
     RecursionError, SafetensorError,
@@ -34,29 +35,29 @@ INVALID = (
 
 
 class CheckpointError(ValueError):
-    """A checkpoint is invalid, or a model cannot be stored."""
+    """A checkpoint cannot be read, or a model cannot be stored."""
 
 
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
-    """Write a model to a file, all of it or nothing.
+    """Write a model to a file, completely or not at all.
 
-    After a crash, the file is the old one or the new one. Of several processes, the last one wins.
+    After a crash, the file is either the old one or the new one. If several processes save to one file,
+    the last one wins.
 
     Parameters
     ----------
     model
-        A classifier of this package, also in `Calibrated` or `Reject`, a policy, or a pipeline with
-        parts of River that have no functions or windows. Objects of other classes can be stored after
-        `register`.
+        A classifier of this package, also inside `Calibrated` or `Reject`, a policy, or a pipeline with
+        parts of River that hold no functions or windows. Register other classes by `register`.
     path
-        The file. A symbolic link stays, and its target is written.
+        The file. If it is a symbolic link, its target is written, and the link stays.
     extra
-        Other names and plain values to keep.
+        Plain values to store with the model, by name.
 
     Raises
     ------
     CheckpointError
-        If a part of the model, which the message names, cannot be stored, or if the model takes more
+        If a part of the model cannot be stored, which the message names; or if the model takes more
         than 100 MB without its arrays, mostly for names of features.
     OSError
         If the file cannot be written.
@@ -67,16 +68,36 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 def load(path: str | Path) -> Any:
     """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
-    With another NumPy or number of threads of BLAS, large models differ in the last bits.
+    With another version of NumPy or another number of BLAS threads, large models differ in the last bits.
 
-    Raises CheckpointError if the file is damaged, changed, foreign, or newer than this version, and
-    OSError if it cannot be read.
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is damaged, was changed, is no checkpoint, or was written by a newer version.
+    OSError
+        If the file cannot be read.
     """
     return restore(path)[0]
 
 
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `save` wrote, and its `extra`. Raises as `load`."""
+    """Return the model that `save` wrote, and the `extra` values.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    CheckpointError, OSError
+        As `load`.
+    """
     try:
         return restores(Path(path).read_bytes())
     except CheckpointError as error:
@@ -84,7 +105,18 @@ def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
 
 
 def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
-    """Return a model as bytes; see `save`."""
+    """Return a model as bytes, for a database or a message.
+
+    Parameters
+    ----------
+    model, extra
+        As for `save`.
+
+    Raises
+    ------
+    CheckpointError
+        As `save`.
+    """
     tensors: Tensors = {}
     try:
         stored = codec.written_object(model, tensors)
@@ -96,19 +128,41 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """Return the model that `dumps` turned into bytes. Raises CheckpointError as `load`."""
+    """Return the model that `dumps` turned into bytes.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+
+    Raises
+    ------
+    CheckpointError
+        As `load`.
+    """
     return restores(data)[0]
 
 
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `dumps` turned into bytes, and its `extra`. Raises as `loads`."""
+    """Return the model that `dumps` turned into bytes, and the `extra` values.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+
+    Raises
+    ------
+    CheckpointError
+        As `load`.
+    """
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
-        require(FORMAT in metadata, "it is of another program")
+        require(FORMAT in metadata, "another program wrote it")
         content = json.loads(metadata[FORMAT])
         _check_version(content["version"])
-        is_whole = np.array_equal(tensors.pop(DIGEST), _digest(metadata[FORMAT], tensors))
-        require(is_whole, "it has changed since it was written")
+        is_unchanged = np.array_equal(tensors.pop(DIGEST), _digest(metadata[FORMAT], tensors))
+        require(is_unchanged, "it has changed since it was written")
         return codec.read_object(content["model"], tensors), codec.read(content["extra"], tensors)
     except INVALID as error:
         reason = error if isinstance(error, ValueError) else repr(error)
@@ -116,24 +170,26 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 class Checkpointer:
-    """Saves a model every `every` examples of a loop.
+    """Saves a model regularly while a loop trains it.
 
-    Processes that save in one directory take turns.
+    Processes that save into one directory take turns.
 
     Parameters
     ----------
     model
         The model; see `save`.
     path
-        The newest checkpoint, or a symbolic link to it. Older ones are beside it, with `.1`, `.2`,
-        ... after the name.
-    every, keep
-        Number of examples from one checkpoint to the next, and of checkpoints that are kept.
+        The file of the newest checkpoint, or a symbolic link to it. Older ones are beside it, with `.1`,
+        `.2`, ... after the name.
+    every
+        Number of examples from one checkpoint to the next.
+    keep
+        Number of checkpoints to keep.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or, as CheckpointError, if the model cannot be stored.
+        If a parameter is out of range. It is a CheckpointError if the model cannot be stored.
 
     Examples
     --------
@@ -160,18 +216,40 @@ class Checkpointer:
         self._n_steps = 0
 
     def step(self, extra: Mapping[str, Any] | None = None) -> None:
-        """Count one more example, and save the model if it is due."""
+        """Count one more example, and save the model after each `every` of them.
+
+        Parameters
+        ----------
+        extra
+            Plain values to store with the model, by name.
+
+        Raises
+        ------
+        CheckpointError, OSError
+            As `save`.
+        """
         self._n_steps += 1
         if self._n_steps % self.every == 0:
             self.save(extra)
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
-        """Save the model now."""
+        """Save the model now.
+
+        Parameters
+        ----------
+        extra
+            Plain values to store with the model, by name.
+
+        Raises
+        ------
+        CheckpointError, OSError
+            As the function `save`.
+        """
         write(self.path, dumps(self.model, extra), self.keep)
 
 
 def _check_version(found: Any) -> None:
-    """Raise ValueError unless a format can be read."""
+    """Raise ValueError unless this version can read a file of the given format."""
     is_newer = type(found) is int and found > VERSION
     writer = "was written by a newer version of river_budget, with" if is_newer else "has"
     is_known = type(found) is int and found == VERSION
@@ -179,7 +257,7 @@ def _check_version(found: Any) -> None:
 
 
 def _metadata(data: bytes) -> dict[str, str]:
-    """Return the texts in the head of a safetensors file."""
+    """Return the metadata of a safetensors file, texts by name."""
     size = int.from_bytes(data[:8], "little")
     return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 

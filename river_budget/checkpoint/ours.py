@@ -15,6 +15,6 @@ KERNELS: list[Any] = [
 
 CLASSES: list[Any] = [*(row.model for row in ALGORITHMS.values()), *KERNELS]
 
-# Their names are public ones, so that no module that moves makes a file unreadable.
+# Files have the public names of the classes, so they stay readable if a module moves.
 for kind in CLASSES:
     register(kind, name=f"river_budget.{kind.__name__}")

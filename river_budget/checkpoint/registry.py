@@ -11,12 +11,24 @@ from river_budget._state import State, require
 
 Kind = TypeVar("Kind", bound=type)
 
-# It turns a state of one version into one of the next.
+# A function that turns a state of one version into one of the next.
 Migration = Callable[[State], State]
 
 
 class Entry(NamedTuple):
-    """What is known of a class whose objects can be stored."""
+    """A registered class.
+
+    Attributes
+    ----------
+    kind
+        The class.
+    name
+        Its name in files.
+    version
+        The version of the states that its objects have now.
+    migrations
+        For each earlier version, the function that makes a state of the next version.
+    """
 
     kind: Any
     name: str
@@ -24,7 +36,10 @@ class Entry(NamedTuple):
     migrations: Mapping[int, Migration]
 
     def migrated(self, state: State, found: Any) -> State:
-        """Return a state of the version `found` as one of this version. Raises ValueError."""
+        """Return a state of the version `found` as one of this version.
+
+        Raises ValueError if there is no such version, or if it is a later one.
+        """
         is_version = type(found) is int and found >= 1
         require(is_version, f"{found!r:.20} is no version of the state of {self.name}")
         if found > self.version:
@@ -48,34 +63,34 @@ def register(
     version: int = 1,
     migrations: Mapping[int, Migration] = MappingProxyType({}),
 ) -> Kind:
-    """Let objects of a class be stored: in checkpoints, in `keyed` and by the command line.
+    """Allow objects of a class to be stored: in checkpoints, by `keyed` and by the command line.
 
-    Objects of your own algorithm, which declares what it learns, are stored as those of this package.
-    Of another class, such as a transformer of your own, the parameters of the constructor and all other
-    attributes are stored, which must be plain values, arrays, or objects of registered classes.
+    An algorithm of your own that declares what it learns is stored like those of this package. For any
+    other class, such as a transformer of your own, the parameters of the constructor and all attributes
+    are stored. They must be plain values, arrays, or objects of registered classes.
 
-    A file is only read where its classes are registered, under the same names. Register a class in the
-    module that defines it, so that each program that imports the class can read its files.
+    A program can read a file only if it has registered the classes in the file, under the same names.
+    So register a class in the module that defines it: whatever imports the class can then read its files.
 
     Parameters
     ----------
     cls
         The class. It is returned, so this is also a decorator.
     name
-        Its name in files; by default, that of its module and its own. Give one if the module may get
-        another name, or is a script.
+        Its name in files; by default the names of its module and of the class. Give one if the module is
+        a script, or may be renamed.
     version
-        The version of what its objects store, a whole number of at least 1. Increase it with each
-        change that the class could not read otherwise.
+        The version of what its objects store, a whole number of at least 1. Increase it whenever the
+        class could not read its former states any more.
     migrations
-        For each version below this one, a function that takes a state of that version and returns one
-        of the next. A state is a dict with the names of attributes, without the underscore in front, and
-        of what their values tell: plain values, arrays, objects, or dicts.
+        For each earlier version, a function that takes a state of that version and returns one of the
+        next. A state is a dict of plain values, arrays, objects and dicts. Its keys are the names of
+        attributes without a leading underscore.
 
     Raises
     ------
     ValueError
-        If a parameter is invalid, or if another class has the name.
+        If a parameter is invalid, or if another class is registered under the name.
 
     Examples
     --------
@@ -111,16 +126,19 @@ def register(
     require(has_state, f"objects of {cls.__name__} have no attributes that could be stored")
     check_count("version", version)
     _check_migrations(migrations, version)
+
     own = qualified(cls)
     key = own if name is None else name
     require(isinstance(key, str) and key, f"name must be a text, got {name!r}")
-    before = _by_name.get(key)
-    is_free = before is None or qualified(before.kind) == own
+    former = _by_name.get(key)
+    is_free = former is None or qualified(former.kind) == own
     require(is_free, f"the name {key!r} is that of another class: give a name of its own")
-    if before is not None:
-        # The class was defined again, as in a notebook.
-        del _by_class[before.kind]
+
+    if former is not None:
+        # The class was defined again, as happens in a notebook.
+        del _by_class[former.kind]
     if cls in _by_class:
+        # The class is registered again, under another name or with another version.
         del _by_name[_by_class[cls].name]
     _by_name[key] = _by_class[cls] = Entry(cls, key, version, dict(migrations))
     return cls

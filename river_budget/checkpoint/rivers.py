@@ -1,4 +1,7 @@
-"""The classes of River, wrappers and transformers that a checkpoint can hold. Their import takes seconds."""
+"""Further classes whose objects can be stored: River's, and our wrappers and transformers.
+
+They are in a module of their own because importing them takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ RIVERS: list[Any] = [
     stats.Count, stats.Max, stats.Mean, stats.Min, stats.Mode, stats.Sum, stats.Var,
 ]  # fmt: skip
 
-# Public names, as in `ours`. River's packages are public, and the modules in them are not.
+# Files have public names, as in `ours`. In River, packages are public, and the modules inside are not.
 for kind in OURS:
     register(kind, name=f"river_budget.{kind.__name__}")
 for kind in RIVERS:

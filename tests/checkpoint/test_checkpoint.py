@@ -252,7 +252,7 @@ def test_noise_is_no_checkpoint(data):
 
 def test_foreign_files_and_other_versions():
     for metadata in [{"format": "other"}, None]:
-        with pytest.raises(CheckpointError, match="it is of another program"):
+        with pytest.raises(CheckpointError, match="another program wrote it"):
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="this is no valid checkpoint: SafetensorError"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
