@@ -1,4 +1,4 @@
-"""The kernel perceptrons, one algorithm per file; `catalog` lists them."""
+"""The kernel perceptrons, one algorithm in each file. `catalog` lists them."""
 
 # The root has the classes.
 __all__: list[str] = []

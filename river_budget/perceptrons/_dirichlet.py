@@ -12,20 +12,21 @@ from river_budget._arrays import Floats
 # The number of nodes of the quadrature, and the probability of the tails that it leaves out.
 N_NODES, TAIL = 128, 1e-11
 
-# Below this value, a Gamma distribution function is a power to within rounding.
+# Below this value, the distribution function of a Gamma variable is a power, up to rounding.
 SMALLEST = math.exp(-30.0)
 
-# SciPy's Beta distribution returns NaN for parameters above about 1e15, and its Gamma functions lose
-# digits above 1e6. Larger parameters are divided by a common factor.
+# The largest parameters for two labels, and for more. Larger ones are divided by a common factor, because
+# SciPy's Beta distribution returns NaN above about 1e15, and its Gamma functions lose digits above 1e6.
 LARGEST_OF_TWO, LARGEST = 1e12, 1e6
 
 
 def largest_share(parameters: Floats) -> Floats:
-    """Return P(theta_c is the largest share) under Dirichlet distributions (rows, labels).
+    """Return the probability that each label has the largest share (rows, labels).
 
-    The parameters are positive (rows, labels). With two labels, the result is a value of the
-    regularized incomplete Beta function. With more, the shares are in the proportions of independent
-    Gamma variables, over whose largest value is integrated, with an error of at most 1e-8.
+    Each row has the positive parameters of a Dirichlet distribution of shares (rows, labels). With two
+    labels, the result is a value of the regularized incomplete Beta function. With more, the shares are
+    in the proportions of independent Gamma variables. An integral over the value of the largest one has
+    an error of at most 1e-8.
     """
     is_binary = parameters.shape[1] == 2
     limit = LARGEST_OF_TWO if is_binary else LARGEST
@@ -37,19 +38,24 @@ def largest_share(parameters: Floats) -> Floats:
 
 
 def _largest_of_many(parameters: Floats) -> Floats:
-    """Return P(theta_c is the largest share) for each label c (labels,).
+    """Return the probability that each label has the largest share (labels,).
 
-    It is the integral over u = log(x / a), with the largest parameter a, of the density of log G_c
-    times the distribution functions of all other labels. Equal parameters share one evaluation.
+    Label c has a Gamma variable G_c. Its probability is the integral of the density of log G_c times the
+    distribution functions of all other labels. With the largest parameter a, it is over
+    u = log(x / a). Labels with equal parameters share one evaluation.
     """
     shapes, label_of, counts = np.unique(parameters, return_inverse=True, return_counts=True)
     a = shapes[-1]
-    # The largest parameter, or the one that most labels have, decides where the integrand starts.
+
+    # The integrand starts where all labels with the largest parameter, or all with the most frequent
+    # one, are below x with more than a negligible probability.
     deciding = [len(shapes) - 1, int(counts.argmax())]
     low = scipy.special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
     high = max(1.0, scipy.special.gammainccinv(a, TAIL / len(parameters)))
     start, stop = math.log(max(low, SMALLEST) / a), math.log(high / a)
     u, step = np.linspace(start, stop, N_NODES, retstep=True)
+
+    # Both have a row for each different parameter s, and v is log(x / s).
     v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
     below = scipy.special.gammainc(s, a * np.exp(u))
     with np.errstate(under="ignore"):
@@ -58,7 +64,8 @@ def _largest_of_many(parameters: Floats) -> Floats:
         density = peaks * np.exp(-s * abs(np.expm1(v) - v))
         products = np.exp(counts @ np.log(below)) / below
     values = density * products
-    # Below the first node, the integrand is exponential, and the sum is a geometric series.
+
+    # Below the first node, the integrand is exponential, so its values add up to a geometric series.
     values[:, 0] /= -math.expm1(-step * parameters.sum())
     weights = values.sum(axis=1)[label_of]
     return weights / weights.sum()

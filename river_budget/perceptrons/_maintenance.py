@@ -1,7 +1,7 @@
-"""The three ways of BudgetPassiveAggressive to maintain a full support set; `_core.maintenance` has the loops.
+"""The maintenance of a full support set: what happens to the term of a vector that is removed.
 
-Each `Maintenance` chooses the vectors V that take over the term of the removed one. The incoming
-example is always one of them, so the removal does not change its margin.
+The term is projected onto the span of some vectors V, which take it over. Each class here chooses V in
+its own way. The incoming example is always in V, so the removal does not change its margin.
 """
 
 from __future__ import annotations
@@ -19,47 +19,51 @@ from river_budget.perceptrons._span import basis_of
 
 
 class Maintenance(Learned):
-    """Which vectors of f take over the term of a removed one: only the incoming example."""
+    """Only the incoming example takes over the term of a removed vector.
+
+    An update begins with `project`. The support vectors of f are n.
+    """
 
     def __init__(self, f: Expansion) -> None:
         self.f = f
 
     def project(self) -> tuple[Floats, float]:
-        """Return the projection of the incoming example onto vectors that may take over its term.
+        """Return the projection of the incoming example onto the support vectors, if these may replace it.
 
-        It begins an update. Returned are the coefficients (n,) and the squared norm.
+        Returned are its coefficients (n,) and its squared norm.
         """
         return np.zeros(self.f.n), 0.0
 
     def squares(self) -> Floats:
-        """Return the squared distance of each vector from the span of its V (n,)."""
+        """Return the squared distance of each support vector from the span of its V (n,)."""
         row = self.f.row
         return np.maximum(0.0, self.f.store.self_values() - row * (row / self.f.y.self_value))
 
     def take_over(self, slot: int) -> Floats:
-        """Return the projection of a vector onto its V.
+        """Return the coefficients of the projection of a support vector onto its V (n,).
 
-        Its coefficients (n,) have that of the incoming example in the slot of the vector.
+        The element in the slot of the vector itself is the coefficient of the incoming example.
         """
         weights = np.zeros(self.f.n)
         weights[slot] = self.f.row_at(slot) / self.f.y.self_value
         return weights
 
     def on_put(self, slot: int | None = None) -> None:
-        """Update what is kept before the incoming example is added, or replaces a vector."""
+        """Prepare for the incoming example, which is added next or replaces the vector in a slot."""
 
     def on_rescaled(self) -> None:
-        """Change f so that what is kept exists, after the kernel has changed."""
+        """Make f fit for the changed kernel."""
 
     def error(self) -> float:
+        """Return the largest error of what is updated incrementally."""
         return 0.0
 
     def check(self) -> None:
-        """Raise ValueError if what was restored does not follow from the vectors and the kernel."""
+        """Raise ValueError if the restored values do not follow from the vectors and the kernel."""
 
 
 class Nearest(Neighbours, Maintenance):
-    """The nearest other support vector and the incoming example take over the removed term."""
+    """The incoming example and the nearest other support vector take over the removed term."""
 
     def error(self) -> float:
         kept = np.asarray(self.gram)
@@ -73,30 +77,32 @@ class Nearest(Neighbours, Maintenance):
 
 
 class Projection(Maintenance):
-    """All other support vectors and the incoming example take over the removed term.
+    """The incoming example and all other support vectors take over the removed term.
 
-    It keeps a square root W of the inverse Gram matrix, `W W' = K^-1`. Unlike a factor of K, it tells
-    how far each vector is from the span of all others. An update takes O(n^2), and from time to time
-    W is computed anew, so that errors do not accumulate.
+    It keeps a square root W of the inverse Gram matrix, `W W' = K^-1`. Unlike a factor of K, this tells
+    how far each vector is from the span of all others. An update of W takes O(n^2). After every n
+    replacements, W is computed anew, so that rounding errors do not accumulate.
     """
 
-    _root = Array("f.n", "f.n", start=(0, 0))  # 0, or without elements, until it is needed
-    _n_replaced = Count()  # since then
+    _root = Array("f.n", "f.n", start=(0, 0))  # Empty until it is needed; as a state, it is then 0.
+    _n_replaced = Count()  # How many replacements _root has followed.
 
     def project(self) -> tuple[Floats, float]:
         if len(self._root) != self.f.n:
             self._rebuild()
         z = self.f.row @ self._root
         square = float(z @ z)
-        # The coefficients of the example, and its squared distance from the span.
-        self._own, self._distance = self._root @ z, self.f.y.self_value - square
+        # The coefficients of the example's projection, and its squared distance from the span.
+        self._own = self._root @ z
+        self._distance = self.f.y.self_value - square
         return self._own, square
 
     def squares(self) -> Floats:
         return 1 / ((self._root**2).sum(axis=1) + self._own**2 / self._distance)
 
     def take_over(self, slot: int) -> Floats:
-        row, corner = self._root[slot], self._own[slot] / self._distance
+        row = self._root[slot]
+        corner = self._own[slot] / self._distance
         weights = -(self._root @ row + self._own * corner)
         weights[slot] = corner
         weights /= float(row @ row) + self._own[slot] * corner
@@ -106,13 +112,17 @@ class Projection(Maintenance):
         if slot is not None and self._n_replaced == self.f.n:
             self._rebuild()
             self.project()
+
+        # With the example, the root has one more column (and a row, with one element other than 0).
         distance = math.sqrt(self._distance)
         column = -self._own / distance
         if slot is None:
             self._root = np.pad(self._root, (0, 1))
             self._root[:, -1] = np.append(column, 1.0 / distance)
             return
-        # A reflection that turns the row of the vector towards the column of the other one.
+
+        # A Householder reflection of the columns makes the row of the replaced vector 0 but for the new
+        # column. Then both are dropped, and the row of the example takes the slot.
         root, axis, last = self._root, self._root[slot].copy(), column[slot]
         length = math.hypot(float(np.linalg.norm(axis)), last)
         tip = last + math.copysign(length, last)
@@ -140,7 +150,7 @@ class Projection(Maintenance):
             self._root = np.zeros((0, 0))
 
     def _rebuild(self) -> None:
-        """Compute the root anew, where each vector is apart from the span of those before it."""
+        """Compute the root anew. It is triangular if the vectors are ordered by age."""
         gram, order = self.f.store.gram(), self.f.store.by_age
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
         self._root = np.zeros_like(gram)

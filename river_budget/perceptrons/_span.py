@@ -13,34 +13,50 @@ from river_budget._core.gram import forward_of
 from river_budget._state import ROUNDING, Array, probe, require
 from river_budget.base import Perceptron
 
-# A vector is numerically in the span of others if its squared distance from the span is at most this
+# A vector counts as one in the span of others if its squared distance from the span is at most this
 # fraction of its squared norm.
 IN_SPAN = 1e-10
 
 
 class Basis(NamedTuple):
-    """Vectors that are apart from the span of those before them, and projections of the others."""
+    """Some vectors that are independent, and the projections of all other vectors onto their span.
+
+    Attributes
+    ----------
+    kept
+        The slots of the independent vectors.
+    others
+        The slots of the other vectors, in ascending order.
+    factor
+        The packed factor of the Gram matrix of the kept vectors; see `_core.gram`.
+    weights
+        The coefficients of the projections of the others (others, kept).
+    """
 
     kept: list[int]
     others: list[int]
-    factor: Floats  # of the Gram matrix of those that are kept; see `_core.gram`
-    weights: Floats  # of the projections (others, kept)
+    factor: Floats
+    weights: Floats
 
     def merged(self, rows: Floats) -> Floats:
-        """Return rows, one for each vector, where those of the others have moved to the kept ones."""
+        """Return the coefficients (vectors, labels) after the projection: 0 for the others."""
         merged = np.zeros_like(rows)
         merged[self.kept] = rows[self.kept] + self.weights.T @ rows[self.others]
         return merged
 
     def project(self, f: Expansion) -> None:
-        """Project the terms of the others, whose coefficients become 0."""
+        """Project the terms of the others in a hypothesis. Their coefficients become 0."""
         f.change(self.merged(f.matrix) - f.matrix)
 
 
 def basis_of(gram: Floats, order: Iterable[int], apart: float = IN_SPAN) -> Basis:
-    """Return the basis of the vectors in an order; `apart` is as `IN_SPAN`."""
+    """Return a basis of vectors with a Gram matrix.
+
+    The slots in `order` are kept one by one, unless the squared distance of a vector from the span of
+    those before it is at most the fraction `apart` of its squared norm.
+    """
     kept: list[int] = []
-    # What the factor has for all vectors, a row for each of those that are kept.
+    # The upper triangle of a Cholesky factor: a row for each kept vector, a column for each vector.
     rows = np.zeros_like(gram)
     for slot in order:
         n = len(kept)
@@ -48,6 +64,7 @@ def basis_of(gram: Floats, order: Iterable[int], apart: float = IN_SPAN) -> Basi
         if row[slot] > apart * gram[slot, slot]:
             rows[n] = row / np.sqrt(row[slot])
             kept.append(slot)
+
     others = sorted(set(range(len(gram))) - set(kept))
     upper = rows[: len(kept), kept]
     factor: Floats = upper.T[np.tril_indices(len(kept))]
@@ -56,10 +73,12 @@ def basis_of(gram: Floats, order: Iterable[int], apart: float = IN_SPAN) -> Basi
 
 
 class SpanPerceptron(Perceptron):
-    """A perceptron with independent support vectors, which keeps the factor of their Gram matrix."""
+    """A perceptron whose support vectors are independent. It keeps the factor of their Gram matrix."""
 
+    # As `apart` of `basis_of`.
     _apart = IN_SPAN
-    _factor = Array("_n_packed", start=(0,))  # see `_core.gram`
+    # The packed lower triangle; see `_core.gram`.
+    _factor = Array("_n_packed", start=(0,))
 
     @property
     def _n_packed(self) -> int:
@@ -76,8 +95,10 @@ class SpanPerceptron(Perceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        factor, gram, v = self._unpacked(), self._f.store.gram(), probe(self.n_support)
+        factor, gram = self._unpacked(), self._f.store.gram()
         require((factor.diagonal() > 0).all(), "the Gram factor is singular")
+
+        v = probe(self.n_support)
         with np.errstate(over="ignore", invalid="ignore"):
             error = np.abs(factor @ (factor.T @ v) - gram @ v).max(initial=0.0)
         largest = ROUNDING * gram.diagonal().max(initial=0.0)
@@ -90,7 +111,7 @@ class SpanPerceptron(Perceptron):
         super()._on_rescaled()
 
     def _merge(self, basis: Basis) -> None:
-        """Project the vectors that are in the span of those before them, and remove them."""
+        """Remove the support vectors that are not in the basis, whose terms are projected onto it."""
         basis.project(self._f)
         self._f.remove(basis.others)
 

@@ -13,21 +13,33 @@ from river_budget.theory import Guarantee
 
 
 class ProvenPerceptron(Perceptron):
-    """A perceptron with mistake bounds; a subclass implements `_theorems`."""
+    """A perceptron with mistake bounds, which a subclass returns from `_theorems`."""
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0) -> tuple[Guarantee, ...]:
-        """Return the mistake bounds of this model against a comparator.
+        """Return the mistake bounds of this model against a comparator, one for each theorem.
 
-        They assume `k(x, x) <= 1`, which is checked on every example that updated the model. Give
-        the `norm` of the comparator (the largest, if it moves), its cumulative hinge `loss` and its
-        `path_length`, the sum of `||g_t - g_(t-1)||`. Raises ValueError if one is negative.
+        All assume `k(x, x) <= 1`, which is checked for every example that has updated the model.
+
+        Parameters
+        ----------
+        norm
+            Norm of the comparator; the largest one if it moves.
+        loss
+            Cumulative hinge loss of the comparator on the stream.
+        path_length
+            The sum of `||g_t - g_(t-1)||` for a comparator that moves.
+
+        Raises
+        ------
+        ValueError
+            If one of them is negative.
         """
         check_not_negative("path_length", path_length)
         assumptions = {
             **self._assumptions(path_length),
             "a kernel that does not change": self._feature_scales is None,
             "all weights 1": self._f.n_weighted == 0,
-            "k(x, x) <= 1": self._f.largest_self_value <= 1 + 1e-9,  # or a rounding error
+            "k(x, x) <= 1": self._f.largest_self_value <= 1 + 1e-9,  # Rounding errors are allowed.
         }
         return tuple(
             dataclasses.replace(theorem, assumptions={**theorem.assumptions, **assumptions})
@@ -36,15 +48,15 @@ class ProvenPerceptron(Perceptron):
 
     @abc.abstractmethod
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
-        """Return the theorems without the assumptions of all of them."""
+        """Return the bounds of the theorems, without the assumptions that `guarantees` adds."""
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
-        """Return assumptions of this algorithm's theorems, and whether each of them holds."""
+        """Return the assumptions that all theorems of this algorithm share, and whether each holds."""
         return {"a fixed comparator": path_length == 0}
 
 
 class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
-    """A perceptron that updates the squared norm of its hypothesis, which may be limited to a ball."""
+    """A perceptron that keeps track of the norm of its hypothesis, and may limit it to `_radius`."""
 
     _square = Number(key="squared_norm")
     _radius = math.inf
@@ -70,19 +82,22 @@ class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
 
 
 class BallPerceptron(NormedPerceptron):
-    """The template of Sutskever's analysis: w <- pi_C(decay (w - term) + eta y k(x, .)), in a ball C."""
+    """The template of Sutskever's analysis.
+
+    A step is `w <- pi_C(decay (w - term) + eta y k(x, .))`, where pi_C projects onto a ball C.
+    """
 
     learning_rate: float = parameter(default=1.0, check=check_positive)
 
     _decay = 1.0
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
-        # The theorem holds for the default.
+        # The theorem holds for the default learning rate only.
         rate = inspect.signature(type(self)).parameters["learning_rate"].default
         return {f"a learning rate of 1/{1 / rate:.0f}": self.learning_rate == rate}
 
     def _descend(self, f: Expansion, y: Example, r: int) -> None:
-        """Make one gradient step on the example, in place of the vector r if there is one."""
+        """Make one gradient step on the example, which replaces the vector r if there is one (r < n)."""
         decay, margin, square = self._decay, y.margin, self._square
         eta = self.learning_rate * y.weight
         if r < f.n:

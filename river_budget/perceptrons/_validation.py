@@ -1,4 +1,4 @@
-"""Validation sets: labelled examples on which the removal of each support vector is evaluated."""
+"""Perceptrons that choose a removal by its errors on a validation set of labelled examples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from river_budget.base import BudgetPerceptron
 class ValidatedPerceptron(BudgetPerceptron):
     """A perceptron with a validation set."""
 
-    # The examples that are no support vectors, and what is known of all of them.
+    # The examples of the validation set that are no support vectors, if any.
     _examples = Field[Store | None](lambda: None)
+    # The labels, scores and kernel values of the whole validation set.
     _validation = Field[Any]()
 
     def numerical_errors(self) -> dict[str, float]:
@@ -21,7 +22,8 @@ class ValidatedPerceptron(BudgetPerceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        # The last bits depend on which came first, example or vector, so they remain as they are.
+        # The restored values stay, because computing them anew could change their last bits: these
+        # depend on which of two examples came first.
         largest = abs(self._validation.kernel_values).max(initial=1.0)
         is_right = self._validation.errors()["validation table"] <= ROUNDING * largest
         require(is_right, "the kernel values of a validation set are wrong")

@@ -11,8 +11,9 @@ from river_budget.perceptrons._span import basis_of
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
 
-# A vector is numerically in the span of others, and a norm 0 beside another one, if its square is at
-# most this fraction: smaller distances would lead to large coefficients that cancel.
+# A vector counts as one in the span of others if its squared distance is at most this fraction of its
+# squared norm, because smaller distances would lead to large coefficients that cancel. In the same way, a
+# norm counts as 0 beside another one.
 APART = 1e-8
 
 
@@ -89,29 +90,37 @@ class Ahpatron(NormedPerceptron):
         self._limit_norm()
 
     def _halve(self, f: Expansion, y: Example) -> float:
-        """Remove half of the support vectors, and restore the norm unless almost 0 is left.
+        """Remove half of the support vectors, and return the margin of the example after that.
 
-        Return the margin of the example after that.
+        The hypothesis keeps its norm, unless almost nothing is left of it.
         """
-        gram, before, oldest_first = f.store.gram(), f.matrix, f.store.by_age
-        shares = before[oldest_first] / abs(before).max()
-        # With an axis, `np.linalg.norm` makes a TypeError of an interrupt.
-        sizes = np.sqrt((shares * shares).sum(axis=1))
-        # Sizes that differ less may differ by rounding only.
-        ranks = np.round(sizes / sizes.max(), 9)
-        largest = oldest_first[np.argsort(-ranks, kind="stable")]
-        basis = basis_of(gram, largest[: self.budget // 2].tolist(), APART)
+        gram, before = f.store.gram(), f.matrix
+        basis = basis_of(gram, self._larger_half(f), APART)
         projected = basis.merged(before)
+
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) if left > APART * square else 1.0
         after = growth * projected
         self._square = growth**2 * left
         self.removal_displacement += math.sqrt(_square(after - before, gram))
+
         scores = f.row @ after
         f.change(after - before)
         f.remove(basis.others)
         return 0.5 * float(scores[y.label] - scores[y.rival])
 
+    def _larger_half(self, f: Expansion) -> list[int]:
+        """Return the half of the support vectors with the larger coefficients, largest first."""
+        matrix, oldest_first = f.matrix, f.store.by_age
+        shares = matrix[oldest_first] / abs(matrix).max()
+        # `np.linalg.norm` with an axis would turn an interrupt into a TypeError.
+        sizes = np.sqrt((shares * shares).sum(axis=1))
+        # Sizes that differ only by rounding errors are ties, which the stable sort leaves to age.
+        ranks = np.round(sizes / sizes.max(), 9)
+        largest_first = oldest_first[np.argsort(-ranks, kind="stable")]
+        return largest_first[: self.budget // 2].tolist()
+
 
 def _square(rows: Floats, gram: Floats) -> float:
+    """Return the squared norm of a hypothesis with some coefficients (vectors, labels)."""
     return max(0.0, 0.5 * float((rows * (gram @ rows)).sum()))

@@ -37,25 +37,26 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
     Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
-    the step of PA-I. Once the budget is full, the support vector is removed whose term is nearest
-    to its projection onto the span of the incoming example and, by `maintenance`, of other support
-    vectors, which take it over. The incoming example, whose margin this does not change, is a
-    candidate, too: its step is projected onto all support vectors (`"projection"`), or not made.
+    the step of PA-I. Once the budget is full, a support vector is removed. Its term is taken over by
+    the incoming example and, depending on `maintenance`, by other support vectors: it is projected
+    onto their span. The vector whose term is nearest to its projection is removed. The margin of the
+    incoming example does not change. That example is a candidate for the removal, too: then its step
+    is projected onto all support vectors (`"projection"`), or not made.
 
-    The paper leaves open what follows. The candidate without an update, and the nearest vector in
-    the kernel's Hilbert space, are those of the KeLP library. With `"projection"`, an example in
-    the span of the support vectors is projected even before the budget is full, which is the same
-    hypothesis. With more than two labels, a term is projected for each label.
+    The paper leaves some points open. As in the KeLP library, there may be no update, and the nearest
+    vector is nearest in the kernel's Hilbert space. With `"projection"`, an example in the span of the
+    support vectors is projected even before the budget is full, which gives the same hypothesis. With
+    more than two labels, a term is projected for each label.
 
     Parameters
     ----------
     C
         Aggressiveness: the largest coefficient of a new support vector, positive.
     maintenance
-        What takes over the term of a removed support vector, beside the incoming example:
-        `"simple"` (BPA-S), nothing else; `"nearest"` (BPA-NN), its nearest support vector;
-        `"projection"` (BPA-P), all of them, in time that grows with the square of the budget. The
-        last two need `8 * budget ** 2` bytes.
+        What takes over the term of a removed support vector beside the incoming example:
+        `"simple"` (BPA-S), nothing; `"nearest"` (BPA-NN), the nearest support vector;
+        `"projection"` (BPA-P), all support vectors, in time that grows with the square of the budget.
+        The last two need `8 * budget ** 2` bytes.
 
     References
     ----------
@@ -76,9 +77,10 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # A single vector has no nearest other one.
+        # A single vector has no neighbour.
         is_alone = self.budget == 1 and self.maintenance == "nearest"
-        self._maintenance = MAINTENANCE["simple" if is_alone else self.maintenance](self._f)
+        maintenance = MAINTENANCE["simple" if is_alone else self.maintenance]
+        self._maintenance = maintenance(self._f)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         return (bounds.budget_passive_aggressive_run(norm, loss, self),)
@@ -91,7 +93,7 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
         self._maintenance.check()
 
     def _derive(self) -> None:
-        # What is kept is recomputed when it is needed.
+        # The new object computes its matrices when they are needed.
         self._maintenance = type(self._maintenance)(self._f)
 
     def _on_rescaled(self) -> None:
@@ -110,14 +112,16 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
             self._shift(f, y, weights, projected)
         elif f.n < self.budget:
             self._maintenance.on_put()
-            f.add(y, self._count(y, square))
+            f.add(y, self._counted_step(y, square))
         else:
             self._replace_one(f, y, weights, projected)
 
     def _replace_one(self, f: Expansion, y: Example, own: Floats, projected: float) -> None:
         maintenance, loss = self._maintenance, 1 - y.margin
-        # The squared norm of what a removal leaves of each term.
-        squares, costs = f.sizes * maintenance.squares(), np.empty(f.n + 1)
+        # The squared norm of the part of each term that is lost with its vector.
+        squares = f.sizes * maintenance.squares()
+        # The objective after the removal of each support vector, and of the incoming example.
+        costs = np.empty(f.n + 1)
         costs[:-1] = 0.5 * squares + self._objective(loss, y.self_value)
         costs[-1] = self._objective(loss, projected)
         r = f.cheapest(costs, ROUNDING * self.C * loss)
@@ -127,18 +131,18 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
         self.removal_displacement += math.sqrt(squares[r])
         change = np.multiply.outer(maintenance.take_over(r), f.matrix[r])
         maintenance.on_put(r)
-        f.replace(r, y, self._count(y, y.self_value))
+        f.replace(r, y, self._counted_step(y, y.self_value))
         f.change(change)
 
     def _shift(self, f: Expansion, y: Example, weights: Floats, projected: float) -> None:
-        """Make the step along the projection of the incoming example; none if that is 0."""
+        """Make the step along the projection of the incoming example, or none if that is 0."""
         if projected > 0:
-            step = self._count(y, projected)
+            step = self._counted_step(y, projected)
             self.removal_displacement += step * math.sqrt(max(0.0, y.self_value - projected))
             f.shift(y, step * weights)
 
-    def _count(self, y: Example, square: float) -> float:
-        """Return the size of a step along a vector with a squared norm, which is counted."""
+    def _counted_step(self, y: Example, square: float) -> float:
+        """Return the step size along a vector with a squared norm, and add it to the excess step."""
         step = self._step(1 - y.margin, square)
         self.excess_step += step
         return step
@@ -148,6 +152,6 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
         return min(self.C, loss / square) if square > 0 else 0.0
 
     def _objective(self, loss: float, square: float) -> float:
-        """Return what that step leaves of the objective: `step^2 square / 2 + C remaining loss`."""
+        """Return the objective after that step: `step^2 square / 2 + C remaining loss`."""
         step = self._step(loss, square)
         return 0.5 * step * (step * square) + self.C * max(0.0, loss - step * square)

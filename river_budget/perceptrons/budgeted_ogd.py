@@ -75,7 +75,7 @@ class BudgetedOGD(RandomPerceptron):
 
 
 def slope_of(loss: str, margin: float) -> float:
-    """Return the size of the derivative of a loss at a margin, from 0 to 1."""
+    """Return the absolute derivative of a loss at a margin, from 0 to 1."""
     if loss == "hinge":
         return float(margin < 1)
     if margin > LARGEST_MARGIN:

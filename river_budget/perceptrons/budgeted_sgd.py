@@ -11,13 +11,15 @@ from river_budget.base import BudgetPerceptron, Count, Example, Expansion, param
 from river_budget.kernels import RBF, Features
 from river_budget.perceptrons.budgeted_ogd import LOSSES, slope_of
 
-# A value that only one of two merged vectors has is dropped once it is at most this fraction of the
-# largest one, and the smallest ones while there are more names than this many times those of the longest
-# example. Otherwise merged vectors would collect names without bound.
+# Merged vectors would collect names without bound. So a value that only one of the two has is dropped if
+# it is at most this fraction of the largest value.
 NEGLIGIBLE = 1e-2
+
+# The smallest of these values are dropped, too, while there are more names than this many times those of
+# the longest example.
 MOST_NAMES = 2
 
-# Values that differ by less, relative to the largest one, may differ by rounding only.
+# Values that differ by less than this, relative to the largest one, count as ties.
 ROUNDING = 1e-12
 
 
@@ -32,15 +34,15 @@ class BudgetedSGD(BudgetPerceptron):
     another one are merged into `z = h x + (1 - h) x'`, with the coefficient of the projection onto
     it. The other one and h are those that change the hypothesis least.
 
-    From the authors' code (BudgetedSVM): golden section search finds h, to 0.0001; the incoming
-    example may be merged or removed. Unlike there, h is from 0 to 1, and the larger vector takes
-    over the other one's term if that is better, as with opposite labels. With more than two labels,
-    h maximizes the norm of the merged term (a ratio of sums in the code). The first coefficient is
-    `1 / lambda` (1 in the code).
+    As in the authors' code (BudgetedSVM), a golden section search finds h to 0.0001, and the incoming
+    example itself may be merged or removed. Unlike there, h is from 0 to 1, and the larger vector takes
+    over the other one's term where that is better, as it is with opposite labels. With more than two
+    labels, h maximizes the norm of the merged term (the code uses a ratio of sums). The first
+    coefficient is `1 / lambda` (1 in the code).
 
-    To bound memory, a feature that only one of two vectors has is dropped below a hundredth of the
-    largest one, as are the smallest while there are more than twice as many features as in the
-    longest example that became a support vector.
+    To bound memory, merging drops features that only one of the two vectors has: those below a
+    hundredth of the largest value, and then the smallest ones, until there are at most twice as many
+    features as in the longest example that became a support vector.
 
     Parameters
     ----------
@@ -98,7 +100,10 @@ class BudgetedSGD(BudgetPerceptron):
             f.replace(smallest, y, step)
 
     def _merge(self, f: Expansion, y: Example, step: float, matrix: Floats, first: int) -> None:
-        """Add the example, and merge a vector with another one; the coefficients are (n + 1, labels)."""
+        """Add the example, and merge the vector `first` with another one.
+
+        `matrix` has the coefficients of all vectors, and of the example last (n + 1, labels).
+        """
         store, n, row = f.store, f.n, f.row
         if first < n:
             row = np.append(store.row_of(first), row[first])
@@ -120,7 +125,7 @@ class BudgetedSGD(BudgetPerceptron):
 
 
 def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
-    """Return `h x + (1 - h) z`, without small values of features that only one of the two has."""
+    """Return `h x + (1 - h) z`. Small values of features that only one of the two has are dropped."""
     if h == 0:
         return z
     merged = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
@@ -130,7 +135,10 @@ def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
     }
     shared = x.keys() & z.keys()
     of_one = sorted((sizes[name] for name in merged.keys() - shared), reverse=True)
-    # Equal values are dropped together, so that the order of names does not matter.
-    dropped = of_one[max(0, most_names - len(shared)) :][:1]
-    limit = max([NEGLIGIBLE * max(sizes.values(), default=0.0), *dropped])
+
+    limit = NEGLIGIBLE * max(sizes.values(), default=0.0)
+    n_kept = max(0, most_names - len(shared))
+    if len(of_one) > n_kept:
+        # Equal values are dropped together, so that the order of names does not matter.
+        limit = max(limit, of_one[n_kept])
     return {name: value for name, value in merged.items() if name in shared or sizes[name] > limit}

@@ -25,14 +25,14 @@ class Forgetron(ProvenPerceptron, BudgetPerceptron):
     [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), Figure 1
     """
 
-    # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound.
+    # 15/32 M - Q. Unlike M and Q, it stays small, so it keeps its digits on an endless stream.
     _slack = Number(least=0.0)
     last_shrink_factor = Number(least=0.0, most=1.0, start=1.0, doc="The last shrink factor phi.")
     shrinking_loss = Number(least=0.0, doc="s, the sum of (1 - phi) / (1 + phi) over all removals.")
 
     @property
     def removal_damage(self) -> float:
-        """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
+        """Q, by which removals have raised the mistake bound; at most 15/32 of the M mistakes."""
         return 15 / 32 * self.n_mistakes - self._slack
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:

@@ -9,8 +9,8 @@ from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, 
 class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 
-    An unbounded baseline: it makes the fewest mistakes of the perceptrons and stores the most
-    support vectors. Every example with a margin below 1 becomes a support vector, with the smallest
+    Use it as the unbounded baseline for updates on margin errors: of the perceptrons, it makes the
+    fewest mistakes and stores the most support vectors. Every example with a margin below 1 becomes a support vector, with the smallest
     coefficient that gives it a margin of 1, within the limit that `C` sets.
 
     Parameters
@@ -18,9 +18,9 @@ class KernelPAClassifier(GrowingPerceptron):
     C
         Aggressiveness in modes 1 and 2, positive.
     mode
-        0 for PA, with coefficients `loss / k(x, x)`. 1 for PA-I, which limits them to `C`. 2 for
-        PA-II, with coefficients `loss / (k(x, x) + 1 / (2 C))`. As in River's
-        `linear_model.PAClassifier`.
+        As in River's `linear_model.PAClassifier`: 0 for PA, with coefficients `loss / k(x, x)`; 1 for
+        PA-I, which limits them to `C`; 2 for PA-II, with coefficients
+        `loss / (k(x, x) + 1 / (2 C))`.
 
     References
     ----------

@@ -9,8 +9,8 @@ from river_budget.theory import Guarantee, bounds
 class KernelPerceptron(ProvenPerceptron, GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
-    Every misclassified example becomes a support vector, with the sign of its label as coefficient.
-    This is the unbounded baseline for the algorithms on a budget, and not for endless streams.
+    Use it as the unbounded baseline for the algorithms on a budget, and not on endless streams. Every
+    misclassified example becomes a support vector, with the sign of its label as coefficient.
 
     With `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any comparator `g`
     with cumulative hinge loss `L(g)` (Theorem 1 of [^2]).

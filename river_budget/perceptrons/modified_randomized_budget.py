@@ -10,9 +10,10 @@ from river_budget.theory import Guarantee, bounds
 class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 
-    Every mistake draws one of `budget` slots at random. A support vector in it is removed, even
-    before the budget is full; in expectation this is a weight decay. The hypothesis is then
-    projected onto a ball with the radius `sqrt(budget) / 8`.
+    Use it for a bound against a moving comparator with any budget. Every mistake draws one of
+    `budget` slots at random. If there is a support vector in the slot, it is removed, even before the
+    budget is full: in expectation, this is a weight decay. Then the example is added, and the
+    hypothesis is projected onto a ball with the radius `sqrt(budget) / 8`.
 
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative

@@ -14,13 +14,15 @@ from river_budget.theory import Guarantee, bounds
 class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
-    Gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum
-    of the squared norms of past gradients. An example within distance `eta` of the span of the
+    Use it for a support set that stays small by itself, without a learning rate to choose. It is
+    gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum of
+    the squared norms of past gradients. An example within distance `eta` of the span of the
     support vectors, or any once the budget is full, is projected onto the span; any other one
     becomes a support vector.
 
-    These are the greedy set and the steps of POMDR, without its optimistic part and what depends on
-    the length of the stream. The constant 3 and the ball are from the authors' code; the bound is ours.
+    The set and the steps are those of the paper's POMDR, without its optimistic part, and without
+    what depends on the length of the stream. The constant 3 and the ball are from the authors' code.
+    The bound is ours.
 
     Parameters
     ----------

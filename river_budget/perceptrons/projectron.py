@@ -11,7 +11,7 @@ from river_budget.perceptrons._span import Basis, SpanPerceptron
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
-# A squared distance from the span is a rounding error up to this fraction of the squared norm.
+# Up to this fraction of the squared norm, a squared distance from the span is a rounding error.
 ROUNDING = 1e-12
 
 
@@ -79,7 +79,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
     def _merge(self, basis: Basis) -> None:
         self._moments = basis.merged(self._moments)
         basis.project(self._f)
-        # Only now, so that a second time after an interrupt changes nothing.
+        # This comes only now, so that a second call after an interrupt changes nothing.
         self._moments = self._moments[basis.kept]
         self._f.remove(basis.others)
 

@@ -12,8 +12,9 @@ from river_budget.theory import Guarantee, bounds
 class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
-    A Projectron that also updates on margin errors: a correctly classified example with a margin
-    below 1 is projected with the weight `tau` if this improves the mistake bound.
+    Use it for speed under drift. It is a Projectron that also updates on margin errors: a correctly
+    classified example with a margin below 1 is projected with the weight `tau` if this improves the
+    mistake bound.
 
     With `norm_bound=U`, a margin error updates if `beta >= 0`, where
     `beta = tau (2 loss - tau ||P k||^2 - 2 U ||delta||)` and `tau = min(loss / ||P k||^2, 1)` (Eq.
@@ -53,7 +54,7 @@ class ProjectronPlusPlus(Projectron):
             self._shift(f, y, tau * backward(self._factor, z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
-        """Return tau and beta of a margin error; zeros if it does not update."""
+        """Return tau and beta of a margin error; 0 and 0 if it makes no update."""
         if self.norm_bound is not None:
             tau = _clipped_ratio(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)

@@ -65,16 +65,17 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
         table.finish(removed, place)
 
     def _drawn_place(self, f: Expansion) -> int:
-        """Return the place for an example in a uniform random sample, by algorithm R; -1: none."""
+        """Return the place of an example in a uniform random sample (algorithm R); -1 if it has none."""
         table = self._validation
         if table.m < table.most_examples:
             return table.m
-        # Every example is one, or it is added as a support vector without a removal.
-        place = int((f.n_rounds - f.n) * self._random())
+        # How many were offered: all examples but those that the support set took without a removal.
+        n_offered = f.n_rounds - f.n
+        place = int(n_offered * self._random())
         return place if place < table.m else -1
 
     def _offer(self, f: Expansion, y: Example, slot: int) -> None:
-        """Offer the vector in a slot to the validation set, or the incoming example."""
+        """Offer an example to the validation set: the vector in a slot, or (slot n) the incoming one."""
         x, row, scores, label = f.store.example(), f.row, f.last_scores(), y.label
         if slot < f.n:
             x, row, matrix = f.store.vector(slot), f.store.row_of(slot), f.matrix

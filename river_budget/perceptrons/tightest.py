@@ -16,9 +16,9 @@ from river_budget.perceptrons._validation import ValidatedPerceptron
 
 @with_example(accuracy="88.62%", budget=100)
 class TightestPerceptron(ValidatedPerceptron):
-    """The Tightest Perceptron: the most accurate perceptron on a small budget without drift.
+    """The Tightest Perceptron.
 
-    Every support vector counts the positive and negative labels of the examples that were nearest
+    Use it on a small budget without drift: there it is the most accurate perceptron. Every support vector counts the positive and negative labels of the examples that were nearest
     to it, `c+` and `c-`. It is taken to be positive with probability
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
     is added, and the support vector (it may be the incoming one) is removed whose removal gives the
@@ -56,14 +56,32 @@ class TightestPerceptron(ValidatedPerceptron):
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the posterior probability w_c of each label c at the support vector nearest to x.
 
-        All are equal if there is no support vector. Raises ValueError as `scores_one`.
+        Without a support vector, all are equal.
+
+        Parameters
+        ----------
+        x
+            The features.
+
+        Raises
+        ------
+        ValueError
+            If a value of x is refused.
         """
         return self._by_label(self._posteriors(x))
 
     def posterior_one(self, x: Features) -> float:
-        """Return the weight w+ of the support vector nearest to x.
+        """Return the posterior probability w+ of the positive label at the support vector nearest to x.
 
-        Raises ValueError if there are more than two labels, or a value of x is refused.
+        Parameters
+        ----------
+        x
+            The features.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two labels, or a value of x is refused.
         """
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]
