@@ -1,4 +1,4 @@
-"""The mistake bounds of the papers, their comparators, and certificates."""
+"""Mistake bounds: the theorems, the comparators that they hold against, and certificates of a run."""
 
 from __future__ import annotations
 

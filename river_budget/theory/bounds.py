@@ -1,16 +1,16 @@
 """The mistake bounds of the papers, one function per theorem.
 
-Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
-L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`, and
-hold for any number of labels: with a score g_c(x) for each label c and the label y of example t,
-`||g|| = sqrt(1/2 sum_c ||g_c||^2)` and `L(g) = sum_t max(0, 1 - m_t)`, with the margin
-`m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels, `g = g_+ = -g_-`, these are those
-of the papers.
+Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss L(g) of
+a comparator g, which is any hypothesis chosen in hindsight. All theorems assume `k(x, x) <= 1`.
 
-In the formulas, B is the budget, U the norm bound and p the learning rate of the algorithm, and S is
-the path length of a comparator that moves, the sum of `||g_t - g_(t-1)||`; its norm is its largest.
-A theorem about a known run takes the model after it. The page on theory has our derivations. Every
-function raises ValueError if a norm, a loss, an eta or a path length is negative.
+They hold for any number of labels. With a score g_c(x) for each label c, and the label y of example t,
+`||g|| = sqrt(1/2 sum_c ||g_c||^2)` and `L(g) = sum_t max(0, 1 - m_t)`, where the margin is
+`m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels and `g = g_+ = -g_-`, norm and loss are
+those of the papers.
+
+In the formulas, B is the budget, U the norm bound and p the learning rate of the algorithm. S is the path
+length of a comparator that moves, the sum of `||g_t - g_(t-1)||`; its norm is the largest one on its way.
+A theorem about a known run takes the model after that run. The page on theory has our derivations.
 
 References
 ----------
@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import require
@@ -41,8 +42,36 @@ __all__ = [
 
 OF_RUN = "(our derivation, for a known run)"
 
-# Integers up to here are exact as doubles.
+# All integers up to this are exact as doubles.
 LARGEST_BUDGET = 2**53
+
+# What the arguments of the theorems are; `_theorem` writes it into their docstrings.
+PARAMETERS = {
+    "norm": "Norm of the comparator.",
+    "loss": "Cumulative hinge loss of the comparator.",
+    "model": "The model after the run.",
+    "budget": "The budget B, at least 1.",
+    "eta": "The threshold of the Projectron on a distance.",
+    "epsilon": "Margins below 1 - epsilon update the hypothesis.",
+    "learning_rate": "The learning rate p.",
+    "norm_bound": "The norm bound U of the algorithm.",
+    "bound_improvement": "The attribute of the model after the run.",
+    "path_length": "The path length S of the comparator.",
+}
+
+Theorem = TypeVar("Theorem", bound=Callable[..., "Guarantee"])
+
+
+def _theorem(function: Theorem) -> Theorem:
+    """Add the sections that all theorems share to a docstring, before the examples if there are any."""
+    if function.__doc__ is None:  # Python runs with -OO.
+        return function
+    entries = "\n".join(f"{n}\n    {PARAMETERS[n]}" for n in inspect.signature(function).parameters)
+    raises = "ValueError\n    If norm, loss, eta or path length is negative, or a budget below 1."
+    sections = f"Parameters\n----------\n{entries}\n\nRaises\n------\n{raises}\n\n"
+    text, heading, examples = inspect.cleandoc(function.__doc__).partition("Examples\n")
+    function.__doc__ = f"{text.rstrip()}\n\n{sections}{heading}{examples}".rstrip()
+    return function
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,11 +81,13 @@ class Guarantee:
     Attributes
     ----------
     theorem
-        Name of the paper and the theorem.
-    norm, loss
-        Norm and cumulative hinge loss of the comparator.
+        The name of the paper and the theorem.
+    norm
+        Norm of the comparator.
+    loss
+        Cumulative hinge loss of the comparator.
     formula
-        Value of the bound, whether or not the assumptions hold.
+        The value of the bound, whether or not its assumptions hold.
     assumptions
         The assumptions of the theorem, and whether each of them holds.
     mistakes
@@ -86,7 +117,15 @@ class Guarantee:
 
 @dataclasses.dataclass(frozen=True)
 class LargestNorm:
-    """The largest norm of a comparator that a theorem admits, as a function of the budget."""
+    """The largest norm of a comparator that a theorem admits, as a function of the budget.
+
+    Attributes
+    ----------
+    formula
+        The function.
+    least_budget
+        The smallest budget for which the theorem holds.
+    """
 
     formula: Callable[[int], float]
     least_budget: int = 1
@@ -96,14 +135,22 @@ class LargestNorm:
         return self.formula(budget)
 
     def limits(self, norm: float, budget: int) -> dict[str, bool]:
-        """Return whether a norm, and a budget if there is a least one, are in the theorem's range."""
+        """Return the theorem's assumptions on norm and budget, and whether each holds.
+
+        Parameters
+        ----------
+        norm
+            Norm of the comparator.
+        budget
+            The budget of the algorithm, at least 1.
+        """
         least = self.least_budget
         holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
         return holds | _limit(norm, self(budget))
 
 
 forgetron_norm = LargestNorm(lambda budget: math.sqrt((budget + 1) / math.log(budget + 1)) / 4, 83)
-"""That of the Forgetron (Theorem 2 of [^1]), whose mistake bound a Projectron with it has, too."""
+"""That of the Forgetron (Theorem 2 of [^1]). A Projectron with this norm bound has the same bound."""
 
 modified_randomized_budget_norm = LargestNorm(lambda budget: math.sqrt(budget) / 8)
 """That of the modified randomized budget perceptron (Theorem 1 of [^3])."""
@@ -115,8 +162,22 @@ simplified_forgetron_norm = LargestNorm(
 
 
 def smallest_budget(largest_norm: LargestNorm, norm: float) -> int:
-    """Return the smallest budget whose theorem admits a norm, for one of the three above.
+    """Return the smallest budget for which a theorem admits a norm.
 
+    Parameters
+    ----------
+    largest_norm
+        `forgetron_norm`, `modified_randomized_budget_norm` or `simplified_forgetron_norm`.
+    norm
+        Norm of the comparator, positive.
+
+    Raises
+    ------
+    ValueError
+        If the norm is not positive, or larger than any budget admits.
+
+    Examples
+    --------
     >>> from river_budget.theory import bounds
     >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
     1499
@@ -128,9 +189,12 @@ def smallest_budget(largest_norm: LargestNorm, norm: float) -> int:
     return budgets.start + bisect.bisect_left(budgets, norm, key=largest_norm)
 
 
+@_theorem
 def perceptron(norm: float, loss: float) -> Guarantee:
     """Perceptron: `||g||^2 + 2 L(g)` (Theorem 1 of [^1]).
 
+    Examples
+    --------
     >>> from river_budget.theory import bounds
     >>> bounds.perceptron(norm=3.0, loss=10.0).mistakes
     29.0
@@ -138,10 +202,13 @@ def perceptron(norm: float, loss: float) -> Guarantee:
     return Guarantee("Forgetron paper, Theorem 1", norm, loss, norm**2 + 2 * loss)
 
 
+@_theorem
 def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)` for `B >= 83` and `||g|| <= forgetron_norm(B)`
     (Theorem 2 of [^1]).
 
+    Examples
+    --------
     >>> from river_budget.theory import bounds
     >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
     ['a budget of at least 83', 'a norm of at most 0.9004']
@@ -150,19 +217,22 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     return Guarantee("Forgetron paper, Theorem 2", norm, loss, 2 * norm**2 + 4 * loss, limits)
 
 
+@_theorem
 def forgetron_run(norm: float, loss: float, model: Any) -> Guarantee:
-    """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
-    damage Q and the shrinking loss s (our derivation, along the proof of Lemma 1 of [^1]).
+    """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q`, with the removal
+    damage Q and the shrinking loss s of the run (our derivation, along the proof of Lemma 1 of [^1]).
     """
     formula = (1 + model.shrinking_loss) * norm**2 + 2 * loss + model.removal_damage
     return Guarantee(f"after Forgetron paper, Lemma 1 {OF_RUN}", norm, loss, formula)
 
 
+@_theorem
 def projectron(
     norm: float, loss: float, eta: float, bound_improvement: float | None = None
 ) -> Guarantee:
     """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` for `eta ||g|| < 1/2`
-    (Theorem 2 of [^2]); Projectron++: less the bound improvement in the numerator (our derivation).
+    (Theorem 2 of [^2]). For the Projectron++, the bound improvement is subtracted from the numerator
+    (our derivation); it is None for the Projectron.
     """
     check_not_negative("eta", eta)
     name, numerator = "Projectron paper, Theorem 2", norm**2 + 2 * loss
@@ -173,6 +243,7 @@ def projectron(
     return Guarantee(name, norm, loss, _ratio(numerator, progress), holds)
 
 
+@_theorem
 def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2` for
     `eta ||g|| < 1` (Theorem 3 of [^2]).
@@ -185,12 +256,14 @@ def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     return Guarantee("Projectron paper, Theorem 3", norm, loss, formula, holds)
 
 
+@_theorem
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
     """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
     formula, limits = 2 * norm**2 + 4 * loss, _limit(norm, norm_bound)
     return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, limits)
 
 
+@_theorem
 def projectron_plus_plus(
     norm: float, loss: float, norm_bound: float, bound_improvement: float
 ) -> Guarantee:
@@ -201,6 +274,7 @@ def projectron_plus_plus(
     return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limit(norm, norm_bound))
 
 
+@_theorem
 def ahpatron(
     norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
 ) -> Guarantee:
@@ -215,6 +289,7 @@ def ahpatron(
     return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, holds)
 
 
+@_theorem
 def ahpatron_run(norm: float, loss: float, norm_bound: float, model: Any) -> Guarantee:
     """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
     `||g|| <= U`, with the removal displacement D and the bound improvement I (our derivation).
@@ -225,6 +300,7 @@ def ahpatron_run(norm: float, loss: float, norm_bound: float, model: Any) -> Gua
     return Guarantee(f"after Ahpatron paper {OF_RUN}", norm, loss, formula, holds)
 
 
+@_theorem
 def budget_passive_aggressive_run(norm: float, loss: float, model: Any) -> Guarantee:
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
     of the last hypothesis f, the removal displacement D and the excess step E (our derivation).
@@ -235,6 +311,7 @@ def budget_passive_aggressive_run(norm: float, loss: float, model: Any) -> Guara
     return Guarantee(name, norm, loss, formula)
 
 
+@_theorem
 def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     """Projected gradient descent, after a run: `L(g) + 3 U sqrt(3 + G) + ||g|| R - E` for `||g|| <= U`,
     with the sum G of all squared gradients, the sum R of their distances from the span and the excess
@@ -246,6 +323,7 @@ def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     return Guarantee(f"adaptive gradient descent {OF_RUN}", norm, loss, formula, limits)
 
 
+@_theorem
 def modified_randomized_budget(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
@@ -258,6 +336,7 @@ def modified_randomized_budget(
     return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, limits)
 
 
+@_theorem
 def simplified_forgetron(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
@@ -272,7 +351,7 @@ def simplified_forgetron(
 
 
 def _ratio(numerator: float, progress: float) -> float:
-    """Return numerator / progress; infinite without progress on every mistake."""
+    """Return numerator / progress; infinite if a mistake need not bring any progress."""
     return numerator / progress if progress > 0 else math.inf
 
 

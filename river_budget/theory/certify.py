@@ -15,7 +15,7 @@ from river_budget._state import require
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Span
 
-# How often mistakes and bounds are recorded.
+# The number of times that mistakes and bounds are recorded, about evenly spaced.
 N_POINTS = 100
 
 
@@ -29,10 +29,13 @@ class Certificate:
         Name of the model's class.
     guarantees
         The bound of each theorem, with its comparator and its assumptions.
-    examples, mistakes, bounds
-        The run over time, at its end last: number of examples, number of those with a margin of at most
-        0, and the lowest bound against the same comparators, infinite if the assumptions of all
-        theorems fail (points,).
+    examples
+        Numbers of examples at which the run was recorded, that of all examples last (points,).
+    mistakes
+        Number of mistakes until then: examples with a margin of at most 0 (points,).
+    bounds
+        The lowest bound until then, against the same comparators; infinite if an assumption of each
+        theorem fails (points,).
     """
 
     name: str
@@ -42,7 +45,7 @@ class Certificate:
     bounds: tuple[float, ...]
 
     def table(self) -> str:
-        """Return the certificate as text."""
+        """Return the certificate as a text of several lines."""
         lines = [("mistakes", f"{self.mistakes[-1]:,} of {self.examples[-1]:,} examples")]
         for g in self.guarantees:
             lines.append((f"bound {g.mistakes:,.1f}", g.theorem))
@@ -52,7 +55,7 @@ class Certificate:
         return "\n".join([self.name, *(f"  {left:<18}{right}" for left, right in lines)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as JSON types, with None for an infinite bound."""
+        """Return the certificate in types that JSON has. An infinite bound is None."""
         guarantees = [
             vars(g) | {"formula": _finite(g.formula), "mistakes": _finite(g.mistakes)}
             for g in self.guarantees
@@ -67,9 +70,10 @@ def certify(
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    For each theorem, the comparator with the lowest bound is searched for in the span of at most 300
-    examples, which takes O(300 n) memory for n examples, and O(300 n) time for each label. On a
-    longer stream, another one might give a lower bound, but the reported bounds are valid.
+    For each theorem, it searches for the comparator with the lowest bound, in the span of at most 300
+    examples. With n examples this takes O(300 n) memory, and O(300 n) time for each label. If the stream
+    is longer than 300, a comparator outside of this span might give a lower bound. The reported bounds
+    are valid all the same.
 
     Parameters
     ----------
@@ -78,7 +82,8 @@ def certify(
     stream
         The examples, finitely many.
     span
-        The span of the examples of this stream, which models with the same kernel may share.
+        The span of the examples of this stream. Give it to certify several models with the same kernel
+        in less time; by default it is computed.
 
     Raises
     ------
@@ -103,7 +108,8 @@ def certify(
     require(hasattr(model, "guarantees"), f"there is no theorem about {type(model).__name__}")
     examples = list(stream)
     require(examples, "the stream has no examples")
-    # The comparators are known when all is learned, and the bounds over time in a second run.
+
+    # The comparators need the model after the whole stream. The bounds over time need a second run.
     again = model.clone()
     learned = copy.deepcopy(again)
     for x, y in examples:
@@ -112,12 +118,15 @@ def certify(
     span = span or Span(learned.resolved_kernel, examples)
 
     def bound(norm: float, loss: float, i: int) -> float:
+        """Return the bound of theorem i."""
         return learned.guarantees(norm, loss)[i].mistakes
 
     comparators = [span.best(functools.partial(bound, i=i)) for i in theorems]
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
-    step, points = max(1, len(examples) // N_POINTS), []
+
+    points = []
+    step = max(1, len(examples) // N_POINTS)
     for n, (x, y) in enumerate(examples, 1):
         again.learn_one(x, y)
         if n % step == 0 or n == len(examples):

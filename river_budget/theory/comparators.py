@@ -17,15 +17,20 @@ from river_budget.kernels import Features, Kernel
 
 __all__ = ["Comparator", "Span"]
 
-# Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
+# Eigenvalues of the Gram matrix below this fraction of the largest one count as 0.
 SMALLEST_EIGENVALUE = 1e-12
-# The span is that of so many examples at most, drawn with a seed.
+
+# A longer stream is represented by this many examples, which are drawn with this seed.
 N_VECTORS, SEED = 300, 1
-# Powers of 2 for the weight of the loss that are tried first, and steps to either side of the best one.
+
+# The search for the weight of the loss tries these powers of 2 first. Then it goes to the better side of
+# the best one, in ever smaller steps.
 POWERS, STEPS = range(-12, 13, 4), (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
-# Temperatures of the smoothed hinge loss, in turn.
+
+# The hinge loss is smoothed at these temperatures, one after the other.
 TEMPERATURES = 0.1, 0.005
-# Iterations for each temperature. Large weights of the loss would take thousands.
+
+# Iterations at each temperature. With large weights of the loss, a minimum would take thousands.
 N_ITERATIONS = 100
 
 
@@ -43,8 +48,8 @@ class Comparator:
     coefficients
         The beta_i of g (vectors,), or a column for each label (vectors, labels).
     classes
-        The labels in the order of their columns, the negative one before the positive one. Others are
-        numbered as by a classifier that learns the stream of a loss.
+        The labels in the order of their columns, the negative one before the positive one. Labels that
+        are not listed get the next columns, as they appear in a stream.
 
     Attributes
     ----------
@@ -56,7 +61,7 @@ class Comparator:
     Raises
     ------
     ValueError
-        If coefficients have another shape or are not finite, or a vector is invalid.
+        If coefficients have the wrong shape or are not finite, or a vector is invalid.
 
     Examples
     --------
@@ -94,7 +99,18 @@ class Comparator:
 
     @classmethod
     def of(cls, model: Perceptron) -> Comparator:
-        """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
+        """Return the hypothesis of a perceptron as a comparator.
+
+        Parameters
+        ----------
+        model
+            The perceptron.
+
+        Raises
+        ------
+        ValueError
+            If the model is something else, such as a `Mnemotron`, whose hypothesis is a mixture.
+        """
         error = f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
         require(isinstance(model, Perceptron), error)
         return cls(model.resolved_kernel, model.support_vectors, model.coefficients, model.classes)
@@ -105,7 +121,22 @@ class Comparator:
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def scores(self, examples: Sequence[Features]) -> Floats:
-        """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
+        """Return the score of each label for some examples; with two labels, -g(x) and g(x).
+
+        Parameters
+        ----------
+        examples
+            The features of each example.
+
+        Returns
+        -------
+        The scores (examples, labels).
+
+        Raises
+        ------
+        ValueError
+            If a value is invalid.
+        """
         rows = np.empty((len(examples), self._store.n))
         for i, x in enumerate(examples):
             self._store.evaluate(x)
@@ -113,9 +144,17 @@ class Comparator:
         return rows @ self.coefficients
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
-        """Return the hinge loss of each example (examples,). A label without a column scores 0.
+        """Return the hinge loss of each example (examples,). Labels without a column have the score 0.
 
-        Raises ValueError if a value or a label is invalid.
+        Parameters
+        ----------
+        stream
+            Pairs of features and label.
+
+        Raises
+        ------
+        ValueError
+            If a value or a label is invalid.
         """
         examples = list(stream)
         labels = Labels(len(self.classes) + len(examples))
@@ -127,16 +166,18 @@ class Comparator:
 
 
 class Span:
-    """The hypotheses in the span of the examples of a stream, and the best one in hindsight.
+    """The hypotheses in the span of a stream's examples, among which `best` finds a comparator.
 
-    Every mistake bound increases with the norm and the loss of the comparator, so the best one
-    minimizes `||g||^2 / 2 + C L(g)` for some C, or is 0. A search finds C, and an approximate
-    minimum, which is enough: a bound holds against any comparator.
+    Every mistake bound increases with the norm and the loss of the comparator. So the best one minimizes
+    `||g||^2 / 2 + C L(g)` for some C, or is 0. C is searched for, and the minimum is approximate. That
+    is enough, because a bound holds against any comparator.
 
     Parameters
     ----------
-    kernel, stream
-        The kernel, and the examples. 300 are drawn from more, with a fixed seed.
+    kernel
+        The kernel.
+    stream
+        The examples. From more than 300, 300 are drawn with a fixed seed.
 
     Raises
     ------
@@ -163,39 +204,50 @@ class Span:
         self._classes, self._n_labels = list(labels.column), len(labels.names)
         chosen = np.random.default_rng(SEED).permutation(len(stream))[:N_VECTORS]
         vectors = [stream[i][0] for i in sorted(chosen)]
-        # Its scores are kernel rows.
+        # With these coefficients, the scores of an example are its kernel row.
         self._rows = Comparator(kernel, vectors, np.eye(len(vectors)))
+
         eigenvalues, eigenvectors = np.linalg.eigh(self._rows.scores(vectors))
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         # An orthonormal basis (vectors, dimensions), and the examples in it (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         self._examples = self._rows.scores([x for x, _ in stream]) @ self._basis
-        # Models with the same kernel share the minimizers.
+        # Certificates of several models that share this span share the minimizers, too.
         self._minimum = functools.cache(self._minimize)
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
-        """Return the comparator with the lowest bound, a function of norm and loss."""
+        """Return the comparator with the lowest bound.
+
+        Parameters
+        ----------
+        bound
+            A function that returns the bound for a norm and a loss.
+        """
 
         def value(power: float) -> float:
             _, norm, loss = self._minimum(power)
             return bound(norm, loss)
 
-        at = min(map(float, POWERS), key=value)
+        best = min(map(float, POWERS), key=value)
         for step in STEPS:
-            at = min((at, at - step, at + step), key=value)
-        w, *_ = self._minimum(at)
-        if bound(0.0, float(len(self._examples))) <= value(at):
+            best = min((best, best - step, best + step), key=value)
+        w, *_ = self._minimum(best)
+
+        # The comparator 0 has the loss 1 on each example.
+        if bound(0.0, float(len(self._examples))) <= value(best):
             w = np.zeros_like(w)
         rows = self._rows
         return Comparator(rows.kernel, rows.vectors, self._basis @ w, self._classes)
 
     def _minimize(self, power: float) -> tuple[Floats, float, float]:
         """Return the minimizer for `C = 2^power` (dimensions, labels), its norm and its loss."""
-        from scipy.optimize import minimize  # slow to import, and needed by certificates only
+        # Only certificates need it, and importing it is slow.
+        from scipy.optimize import minimize
 
         shape, weight = (self._basis.shape[1], self._n_labels), 2.0**power
 
         def objective(flat: Floats, temperature: float) -> tuple[float, Floats]:
+            """Return `||g||^2 / 2 + C L(g)` with the smoothed loss, and its gradient."""
             scores = self._examples @ flat.reshape(shape)
             loss, slopes = _smoothed_hinge(scores, self._columns, temperature)
             gradient = 0.5 * flat + weight * (self._examples.T @ slopes).ravel()
@@ -212,7 +264,7 @@ class Span:
 
 
 def _losses(scores: Floats, columns: Ints) -> Floats:
-    """Return the loss beside each rival, and 0 in the columns of the labels (examples, labels)."""
+    """Return `1 - margin` against each rival (examples, labels), and 0 in the column of the label."""
     rows = np.arange(len(scores))
     losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
     losses[rows, columns] = 0.0
@@ -220,9 +272,9 @@ def _losses(scores: Floats, columns: Ints) -> Floats:
 
 
 def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
-    """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
+    """Return a smooth upper bound on the cumulative hinge loss, and its gradient (examples, labels).
 
-    A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
+    The maximum over 0 and all rivals is replaced by the logarithm of a sum of exponentials.
     """
     losses = _losses(scores, columns)
     largest = losses.max(axis=1, keepdims=True)
