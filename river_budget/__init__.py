@@ -55,7 +55,7 @@ __version__ = "0.1.0"
 # Imported on first use: some subpackages are slow to import, need an extra, or import slow modules of River.
 SUBPACKAGES = frozenset([
     "active", "bandit", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots",
-    "preprocessing", "synth", "theory",
+    "preprocessing", "synth", "testing", "theory",
 ])  # fmt: skip
 CLASSES = {"ArmClassifiers": "bandit", "Query": "active"}
 

@@ -9,13 +9,13 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from moments import interrupted
 from refusals import refuses
 from river import bandit, linear_model, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint, synth
 from river_budget.base import Chain
+from river_budget.testing.moments import interrupted
 
 ARMS = ["a", "b"]
 

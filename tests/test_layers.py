@@ -26,7 +26,7 @@ LAYERS = [
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],
     ["checkpoint", "evaluate"],
-    ["keyed", "plots"],
+    ["keyed", "plots", "testing"],
     ["cli"],
     ["__main__"],
 ]

@@ -39,6 +39,7 @@ stages["models"] = list(sys.modules)
 for name in rb.SUBPACKAGES:
     assert name in dir(rb)
     assert getattr(rb, name).__name__ == f"river_budget.{name}"
+stages["subpackages"] = list(sys.modules)
 print(json.dumps(stages))
 """
 
@@ -54,6 +55,11 @@ def imported():
 def test_subpackages_are_imported_on_first_use(imported):
     names = [f"river_budget.{name}" for name in sorted(rb.SUBPACKAGES)]
     assert imported("package", names) == ["river_budget.theory"]
+
+
+@pytest.mark.slow
+def test_no_subpackage_needs_pytest(imported):
+    assert imported("subpackages", ["pytest", "hypothesis"]) == []
 
 
 def test_what_there_is_not():

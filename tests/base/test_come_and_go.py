@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
-from algorithms import ALGORITHMS
-from come_and_go import stream
-from states import content
+from algorithms import ALGORITHMS, each, each_class
 
 import river_budget as rb
-from river_budget import checkpoint
+from river_budget import testing
 
 MODELS = {
     **ALGORITHMS,
@@ -20,16 +16,11 @@ MODELS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share_of_arrays", [0.05, 0.5])
-@pytest.mark.parametrize("name", MODELS)
-def test_a_model_that_is_saved_and_loaded_at_random_moments(name, share_of_arrays):
-    model, undisturbed, rng = MODELS[name](None), MODELS[name](None), random.Random(1)
-    for x, label, weight in stream(1, share_of_arrays):
-        for each in (model, undisturbed):
-            each.predict_one(x)
-        if rng.random() < 0.2:
-            model = checkpoint.loads(checkpoint.dumps(model))
-        for each in (model, undisturbed):
-            each.learn_one(x, label, weight)
-        assert all(error < 1e-6 for error in model.numerical_errors().values())
-    assert content(model.state()) == content(undisturbed.state())
+@each(MODELS)
+def test_a_model_that_is_saved_and_loaded_at_random_moments(make):
+    testing.check_saving(make(None), seed=1)
+
+
+@each_class
+def test_predictions_are_finite_and_what_is_updated_stays_exact(make):
+    testing.check_predictions(make(None), seed=1)

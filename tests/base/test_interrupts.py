@@ -15,14 +15,14 @@ import timeit
 import pandas as pd
 import pytest
 from algorithms import ALGORITHMS, BUDGET, PATHS, UNBOUNDED
-from come_and_go import stream as come_and_go
-from moments import InterruptError, interrupted
 from river import preprocessing
 from states import content
 
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget.base import Chain
+from river_budget.testing.moments import InterruptError, interrupted
+from river_budget.testing.streams import come_and_go
 
 MODELS = {**ALGORITHMS, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=20, kernel=kernel)}
 

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import strategies as st
-from moments import interrupted
 from pipelines import PIPELINES, rows
 from refusals import refuses
 from river import linear_model, multiclass, preprocessing
@@ -24,6 +23,7 @@ from river import linear_model, multiclass, preprocessing
 import river_budget as rb
 from river_budget import checkpoint, keyed
 from river_budget.keyed import Event
+from river_budget.testing.moments import interrupted
 
 KERNEL = rb.RBF(gamma=0.5)
 FACTORIES = {

@@ -12,13 +12,13 @@ import sys
 import hypothesis
 import pytest
 from hypothesis import strategies as st
-from moments import interrupted
 from refusals import refuses
 from test_keyed import content, contents, fold, interleaved
 
 import river_budget as rb
 from river_budget import checkpoint, keyed, synth
 from river_budget.keyed import Event
+from river_budget.testing.moments import interrupted
 
 ARMS = ["small", "large"]
 X = {"u": 0.5}

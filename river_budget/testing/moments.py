@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import dis
+import functools
 import gc
 import itertools
 import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
 
 
 class InterruptError(Exception):
     """What the handler of the signal raises."""
 
 
-def hears(frame, place):
+def hears(frame: FrameType, place: int) -> bool:
     """Return whether the instruction at a place hears signals, as a call and a jump back do."""
     name = dis.opname[frame.f_code.co_code[place]]
     return name.startswith("CALL") or "JUMP_BACKWARD" in name
 
 
-def is_interrupted(act, moment):
+def is_interrupted(act: Callable[[], Any], moment: int) -> bool:
     """Call a function, interrupt it at the moment with a number, and return whether it has lasted so long."""
-    n, places = itertools.count(), {}
+    n = itertools.count()
+    places: dict[FrameType, int] = {}
 
-    def trace(frame, event, arg):
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
         frame.f_trace_opcodes = True
         if event == "opcode":
             before, places[frame] = places.get(frame), frame.f_lasti
@@ -44,11 +49,11 @@ def is_interrupted(act, moment):
     return False
 
 
-def interrupted(make, act):
+def interrupted(make: Callable[[], Any], act: Callable[[Any], Any]) -> Iterator[Any]:
     """Yield what a function makes, each time interrupted at a later moment of what is done with it."""
     for moment in itertools.count():
         made = make()
-        if not is_interrupted(lambda made=made: act(made), moment):
+        if not is_interrupted(functools.partial(act, made), moment):
             assert moment > 0
             return
         yield made
