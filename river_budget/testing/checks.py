@@ -161,7 +161,7 @@ def check_labels(subject: Subject) -> None:
         require_same(copied, model, "A model is saved with all labels that it has learned.")
     limited = subject.new(max_classes=1)
     limited.learn_one(x, first)
-    _refuses(limited, "learn_one with a label too many", limited.learn_one, x, "another")
+    _refuses(limited, "one class too many", limited.learn_one, x, "another")
 
 
 @_check
@@ -171,42 +171,50 @@ def check_refusals(subject: Subject) -> None:
     To mend it, leave the checks to the base class, which makes them before anything is learned, and
     change nothing before you call it.
     """
-    model, (x, y, _) = subject.trained(), subject.steady_lines()[0]
-    for z in _bad_examples(subject, x):
-        _refuses(model, "predict_one with bad features", model.predict_one, z)
-        _refuses(model, "ask with bad features", model.ask, z)
-        _refuses(model, "learn_one with bad features", model.learn_one, z, y)
-    for label in (None, math.nan, [1], {"a"}, ("a", math.nan)):
-        _refuses(model, "learn_one with a bad label", model.learn_one, x, label)
-    for w in (-1.0, math.nan, math.inf, "1", None):
-        _refuses(model, "learn_one with a bad weight", model.learn_one, x, y, w)
-    X = {key: [value, value] for key, value in x.items()}
-    _refuses(model, "learn_many with a bad label", model.learn_many, X, [y, None])
-    _refuses(model, "learn_many with a bad weight", model.learn_many, X, [y, y], [1.0, -1.0])
-    if not subject.is_function:
-        X[next(iter(x))][1] = math.inf
-        _refuses(model, "learn_many with a bad row", model.learn_many, X, [y, y])
+    x, y, _ = subject.steady_lines()[0]
+    for model in (subject.new(), subject.trained()):
+        for z, named in _bad_examples(subject, x):
+            for call in (model.predict_one, model.predict_proba_one, model.scores_one, model.ask):
+                _refuses(model, named, call, z)
+            _refuses(model, named, model.learn_one, z, y)
+        for label in (None, math.nan, [1], {"a"}, ("a", math.nan)):
+            _refuses(model, "the label", model.learn_one, x, label)
+        for w in (-1.0, math.nan, math.inf, "1", None):
+            _refuses(model, "w must", model.learn_one, x, y, w)
+        X = {name: [value, value] for name, value in x.items()}
+        _refuses(model, "row 1: the label", model.learn_many, X, [y, None])
+        _refuses(model, "row 1: w must", model.learn_many, X, [y, y], [1.0, -1.0])
+        if not subject.is_function:
+            name = next(iter(X))
+            X[name][1] = math.inf
+            _refuses(model, f"row 1: feature {name!r}", model.learn_many, X, [y, y])
 
 
-def _bad_examples(subject: Subject, x: Features) -> list[Any]:
-    """Return what is no example, and examples with a bad value; a function takes any values."""
+def _bad_examples(subject: Subject, x: Features) -> list[tuple[Any, str]]:
+    """Return what is no example, and examples with a bad value, with what an error must name.
+
+    A function as a kernel takes any values.
+    """
+    bad: list[tuple[Any, str]] = [(None, "x must be a dict"), (7, "x must be a dict")]
     if subject.is_function:
-        return [None, 7]
+        return bad
     name, unknown = next(iter(x)), [] if subject.takes(None) else [None, math.nan]
     values = [math.inf, -math.inf, b"red", [1.0], 1j, 10**400, 1e300, *unknown]
-    return [None, 7, *({**x, name: value} for value in values)]
+    return bad + [({**x, name: value}, f"feature {name!r}") for value in values]
 
 
-def _refuses(model: Any, call: str, act: Callable[..., Any], *args: Any) -> None:
-    """Raise AssertionError unless a call raises ValueError and changes nothing."""
-    before = copy.deepcopy(model)
+def _refuses(model: Any, named: str, act: Callable[..., Any], *args: Any) -> None:
+    """Raise AssertionError unless a call raises ValueError, which names the input, and changes nothing."""
+    before, call = copy.deepcopy(model), f"{act.__name__} with bad input"
     try:
         act(*args)
-    except ValueError:
-        promise = f"{call} is refused and changes nothing: check first, then change."
-        require_same(model, before, promise)
+    except ValueError as error:
+        message = str(error)
     else:
         raise AssertionError(f"{call} raises ValueError: let the base class check what is given.")
+    expect(named in message, f"The error of {call} says {named!r}, got {message!r}.")
+    promise = f"{call} is refused and changes nothing: check first, then change."
+    require_same(model, before, promise)
 
 
 @_check
@@ -219,6 +227,7 @@ def check_weights(subject: Subject) -> None:
     before = copy.deepcopy(model)
     for x, y, _ in lines[:20]:
         model.learn_one(x, y, 0.0)
+        model.learn_many({name: [value] for name, value in x.items()}, [y], [0.0])
     require_same(
         model,
         before,
@@ -382,29 +391,35 @@ def check_disturbances(subject: Subject) -> None:
 
     To mend it, keep nothing in a prediction that learning reads.
     """
-    model, undisturbed, lines = subject.new(), subject.new(), subject.lines()
-    rng, half = random.Random(subject.seed), len(lines) // 2
-    for x, y, w in lines[:half]:
-        for each in (model, undisturbed):
-            each.predict_one(x)
-        other, _, _ = rng.choice(lines[half:])
-        model.predict_one(other)
-        model.predict_proba_one(other)
-        model.ask(other)
-        if hasattr(model, "novelty_one"):
-            model.novelty_one(other)
-        if rng.random() < 0.2:
-            subject.saved(model)
-            model = rng.choice([found for _, found in subject.copies(model)])
-        for each in (model, undisturbed):
-            each.learn_one(x, y, w)
-    require_same(
-        model,
-        undisturbed,
-        "What is learned follows from the learned examples alone, not from questions, copies or "
-        "saves: keep nothing in a prediction that learning reads.",
-        without=[TICKETS],
-    )
+    for lines in (subject.lines(), subject.steady_lines()):
+        model, undisturbed = subject.new(), subject.new()
+        rng, half = random.Random(subject.seed), len(lines) // 2
+        for x, y, w in lines[:half]:
+            for each in (model, undisturbed):
+                each.predict_one(x)
+            model = _disturbed(subject, model, rng.choice(lines[half:])[0], rng)
+            for each in (model, undisturbed):
+                each.learn_one(x, y, w)
+        require_same(
+            model,
+            undisturbed,
+            "What is learned follows from the learned examples alone, not from questions, copies or "
+            "saves: keep nothing in a prediction that learning reads.",
+            without=[TICKETS],
+        )
+
+
+def _disturbed(subject: Subject, model: Any, x: Features, rng: random.Random) -> Any:
+    """Return a model, or a copy of it, after questions about another example, and perhaps a save."""
+    model.predict_one(x)
+    model.predict_proba_one(x)
+    model.ask(x)
+    if hasattr(model, "novelty_one"):
+        model.novelty_one(x)
+    if rng.random() < 0.7:
+        return model
+    copies = [copied for _, copied in subject.copies(model)]
+    return rng.choice([*copies, subject.saved(model)])
 
 
 @_check

@@ -20,14 +20,14 @@ from algorithms import (
     each_path,
     each_perceptron_class,
 )
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from refusals import refuses
 from river import evaluate, metrics, preprocessing
 from runs import learned
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import synth, testing
 from river_budget.base.frames import frame_of
 from river_budget.catalog import ALGORITHMS
 
@@ -60,47 +60,23 @@ def test_the_check_of_river_of_memory(make):
 
 
 @each_budgeted
-@few
-@given(examples=STREAMS)
-def test_the_budget_is_never_exceeded(make, examples):
-    model = make(KERNEL)
-    for x, y in examples:
-        model.learn_one(x, y)
-        assert len(model.support_vectors) == len(model.coefficients) == model.n_support <= BUDGET
-
-
-@each_path
-@few
-@given(examples=STREAMS, order=st.randoms(use_true_random=False))
-def test_the_order_of_features_does_not_matter(make, examples, order):
-    model, shuffled = make(KERNEL), make(KERNEL)
-    for x, y in examples:
-        names = list(x)
-        order.shuffle(names)
-        z = {name: x[name] for name in names}
-        f = model.decision_function_one(x)
-        assert shuffled.decision_function_one(z) == pytest.approx(f, abs=1e-9)
-        if 0 < abs(f) < 1e-9 or 0 < abs(abs(f) - 1) < 1e-9:
-            return  # a tie decided by rounding errors
-        model.learn_one(x, y)
-        shuffled.learn_one(z, y)
+def test_the_budget_is_never_exceeded(make):
+    testing.check_budget(make(KERNEL))
 
 
 @each_class
-@few
-@given(examples=FULL_STREAMS, size=st.integers(1, 30))
-def test_learn_many_is_learn_one_many_times(make, examples, size):
-    one, many = make(None), make(None)
-    for start in range(0, len(examples), size):
-        lines = examples[start : start + size]
-        learned(one, lines)
-        frame = pd.DataFrame([x for x, _ in lines], columns=list("abc"))
-        many.learn_many(frame, pd.Series([y for _, y in lines]))
-    assert many.coefficients.tolist() == one.coefficients.tolist()
-    assert many.support_vectors == one.support_vectors
-    assert (many.n_rounds, many.n_mistakes) == (one.n_rounds, one.n_mistakes)
-    x, _ = examples[0]
-    assert many.decision_function_one(x) == one.decision_function_one(x)
+def test_the_order_of_features_does_not_matter(make):
+    testing.check_order_of_features(make(KERNEL))
+
+
+@each_class
+def test_learn_many_is_learn_one_many_times(make):
+    testing.check_blocks(make(None))
+
+
+@each_class
+def test_models_with_equal_seeds_are_equal(make):
+    testing.check_repeatability(make(None))
 
 
 def two_sides(n):
@@ -266,18 +242,9 @@ def test_which_label_is_positive(first, second, negative, positive):
 # Bad input, as in the table of the design
 
 
-BAD_VALUES = [math.nan, math.inf, -math.inf, None, b"red", [1.0], 1j, 10**400, 1e300]
-BAD_LABELS = [None, math.nan, [1]]
-
-
 @each_class
 def test_what_is_refused_changes_nothing(make):
-    examples = [({"a": 1.0, "b": 2.0}, True), ({"a": -1.0}, False)]
-    model = learned(make(rb.RBF(gamma=1.0)), examples)
-    for value in BAD_VALUES:
-        refuses("'b'", model.learn_one, {"a": 1.0, "b": value}, True)
-    for label in BAD_LABELS:
-        refuses("label", model.learn_one, {"a": 1.0}, label)
+    testing.check_refusals(make(rb.RBF(gamma=1.0)))
 
 
 @each_path
@@ -301,16 +268,11 @@ def test_one_label_too_many_changes_nothing(make):
     refuses("row 1: the label 7 is one class too many", model.learn_many, *block)
 
 
-@each_class
-def test_what_cannot_be_predicted(make):
+@each_path
+def test_what_cannot_be_scored(make):
     model = make(rb.RBF(gamma=1.0))
-    for n_learned in range(2):
-        for value in [math.nan, math.inf, b"red", None, 1e300]:
-            x = {"a": 1.0, "b": value}
-            refuses("'b'", model.predict_one, x)
-            refuses("'b'", model.predict_proba_one, x)
-            refuses("'b'", model.decision_function_one, x)
-        model.learn_one({"a": 1.0, "b": n_learned}, True)
+    for value in [math.nan, math.inf, b"red", None, 1e300]:
+        refuses("'b'", model.decision_function_one, {"a": 1.0, "b": value})
 
 
 BAD_BLOCKS = [
@@ -408,31 +370,12 @@ def test_invalid_kernels(make):
 
 @each_budgeted
 def test_memory_stays_where_it_was(make):
-    model = make(KERNEL)
-    sizes = []
-    for t in range(300):
-        model.learn_one({f"{t:05}-{j}": 1.0 for j in range(8)}, t % 2 == 0)
-        sizes.append(model.memory_bytes)
-    assert BUDGET // 2 < model.n_support <= BUDGET
-    # Held-out examples and tables of names make it swing by less than this.
-    assert max(sizes[150:]) < 1.05 * max(sizes[50:150])
+    testing.check_memory(make(KERNEL))
 
 
-@each_path
-def test_a_clone_with_attributes_goes_on_like_the_model(make):
-    examples = list(synth.TwoGaussians(120, seed=3))
-    model = make(None)
-    for x, y in examples[:60]:
-        model.learn_one(x, y)
-    clone, before = model.clone(include_attributes=True), model.n_rounds
-    for x, y in examples[60:]:
-        clone.learn_one(x, y)
-    assert model.n_rounds == before
-    for x, y in examples[60:]:
-        model.learn_one(x, y)
-    assert [clone.scores_one(x) for x, _ in examples] == [model.scores_one(x) for x, _ in examples]
+def test_a_clone_has_new_parameters_or_what_was_learned():
     with pytest.raises(ValueError, match="new_params or include_attributes"):
-        model.clone({"max_classes": 3}, include_attributes=True)
+        rb.Forgetron().clone({"max_classes": 3}, include_attributes=True)
 
 
 def test_a_subclass_may_take_any_parameters():

@@ -17,7 +17,7 @@ from river import evaluate, metrics, multiclass
 from runs import learned
 
 import river_budget as rb
-from river_budget import checkpoint, synth
+from river_budget import checkpoint, synth, testing
 from river_budget.perceptrons import _dirichlet
 
 KERNEL = rb.RBF(gamma=0.5)
@@ -46,6 +46,11 @@ def test_a_new_model_knows_no_label(make):
         assert answer.index.tolist() == [5, 6, 7]
     assert model.predict_many({"u": np.zeros(2)}).tolist() == [None] * 2
     assert model.predict_proba_many({"u": np.zeros(2)}) == {}
+
+
+@each_class
+def test_labels_come_at_any_time(make):
+    testing.check_labels(make(KERNEL))
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pylist], ids=["polars", "pyarrow"])
