@@ -18,7 +18,7 @@ import snippets
 from test_layers import LAYERS
 
 import river_budget as rb
-from river_budget import synth, testing
+from river_budget import synth
 from river_budget.catalog import ALGORITHMS
 from river_budget.theory import bounds
 
@@ -88,14 +88,13 @@ def test_every_example_gives_what_the_page_shows(page, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_algorithm_of_the_page_is_a_whole_classifier(tmp_path, monkeypatch):
-    """As a class of a module, so that it can be pickled."""
+    """As a class of a module, so that its pickles are checked, too."""
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("own_algorithm")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     assert snippets.failures(DOCS / "algorithms/your_own.md", vars(module)) == ""
     model = module.SmallestCoefficientPerceptron(budget=10)
     estimator_checks.run(model)
-    testing.check_classifier(model)
     for x, y in synth.TwoGaussians(200, seed=1):
         model.learn_one(x, y)
     assert model.n_support == 10

@@ -9,23 +9,17 @@ from typing import Any
 from river_budget._checks import warn
 from river_budget.kernels import Features
 
-from .checks import (
-    ALL,
+from .equality import (
     check_answers,
     check_blocks,
-    check_budget,
     check_copies,
     check_disturbances,
-    check_interrupts,
-    check_labels,
-    check_memory,
     check_order_of_features,
-    check_predictions,
-    check_refusals,
     check_repeatability,
     check_saving,
-    check_weights,
 )
+from .harm import check_interrupts, check_refusals, check_weights
+from .rules import check_budget, check_labels, check_memory, check_predictions
 from .subject import Subject
 
 __all__ = [
@@ -34,6 +28,13 @@ __all__ = [
     "check_order_of_features", "check_predictions", "check_refusals", "check_repeatability",
     "check_saving", "check_weights", "checks",
 ]  # fmt: skip
+
+# First those whose failures make others fail.
+ALL = (
+    check_repeatability, check_predictions, check_labels, check_refusals, check_weights,
+    check_budget, check_memory, check_saving, check_copies, check_blocks, check_answers,
+    check_disturbances, check_order_of_features, check_interrupts,
+)  # fmt: skip
 
 
 def check_classifier(

@@ -1,23 +1,26 @@
-"""What a check looks at: a model, its examples, and what it holds as values that can be compared."""
+"""What a check looks at: an untrained model, and examples that it takes."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 import itertools
 import pickle
 import random
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
 
 from river_budget import checkpoint
-from river_budget._state import dumped, require
+from river_budget._state import require
 from river_budget.base import OnlineClassifier
 from river_budget.kernels import Features
+from river_budget.testing.comparison import (
+    has_function,
+)
 from river_budget.testing.streams import Line, come_and_go, steady, weight
 
 # A larger budget would be full too late.
@@ -25,15 +28,6 @@ LARGEST_BUDGET = 10
 
 # Examples that a model has learned before it is disturbed. The next update of scales is far.
 N_LEARNED = 100
-
-# Predictions that wait for their labels, which a prediction adds to.
-TICKETS = "tickets"
-
-
-def expect(condition: Any, message: str) -> None:
-    """Raise AssertionError with a message unless a condition holds."""
-    if not condition:
-        raise AssertionError(message)
 
 
 class Subject:
@@ -128,6 +122,41 @@ def _is_importable(kind: type) -> bool:
     return found is kind
 
 
+class Check(Protocol):
+    """A function that checks a promise."""
+
+    __name__: str
+
+    def __call__(
+        self, model: Any, *, seed: int = 0, examples: Iterable[tuple[Features, Any]] | None = None
+    ) -> None: ...
+
+
+def as_check(body: Callable[[Subject], None]) -> Check:
+    """Return a check of a model, given that of a subject."""
+
+    def check(
+        model: Any, *, seed: int = 0, examples: Iterable[tuple[Features, Any]] | None = None
+    ) -> None:
+        subject = Subject(model, seed, examples)
+        try:
+            with warnings.catch_warnings():
+                # They tell of the examples.
+                warnings.simplefilter("ignore", UserWarning)
+                body(subject)
+        except AssertionError:
+            raise
+        except Exception as error:
+            advice = "see the error above; it comes from your class, or from your kernel"
+            if subject.is_function and subject.given is None:
+                advice += ", which may need examples of your own: give them as `examples`"
+            raise AssertionError(f"A call that is valid raised {error!r}: {advice}.") from error
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(check, name, getattr(body, name))
+    return check
+
+
 def learned(model: Any, lines: Iterable[Line]) -> Any:
     """Return a model after it has learned examples."""
     for x, y, w in lines:
@@ -135,83 +164,15 @@ def learned(model: Any, lines: Iterable[Line]) -> Any:
     return model
 
 
-def saved(model: Any) -> Any:
-    """Return a model that was saved and loaded. Raises AssertionError if that is not possible."""
+def as_bytes(model: Any) -> bytes:
+    """Return a model as `checkpoint.dumps` does. Raises AssertionError if that is not possible."""
     try:
-        return checkpoint.loads(checkpoint.dumps(model))
+        return checkpoint.dumps(model)
     except checkpoint.CheckpointError as error:
         reason = str(error)
     raise AssertionError(f"A model can be saved and loaded, but {reason}.")
 
 
-def state_of(model: Any) -> dict[str, Any]:
-    """Return what a model has learned: what its class declares, and attributes that users read."""
-    f, fields = model._f, model._fields  # noqa: SLF001
-    own = vars(model).keys() - fields.keys() - {field.name for field in dataclasses.fields(model)}
-    public = {name: dumped(vars(model)[name]) for name in sorted(own) if not name.startswith("_")}
-    declared = {name: field.dump(model) for name, field in fields.items() if name != "_f"}
-    # A function as a kernel has no state.
-    hypothesis = (
-        {**f.learned(), "store": model.support_vectors} if has_function(model) else f.state()
-    )
-    return {**public, **declared, "_f": hypothesis}
-
-
-def has_function(model: Any) -> bool:
-    """Return whether the kernel of a model is a function."""
-    return any(kernel.spec is None for kernel in model._f.store.kernels)  # noqa: SLF001
-
-
-def require_same(
-    found: Any,
-    expected: Any,
-    promise: str,
-    *,
-    tolerance: float = 0.0,
-    without: Collection[str] = (),
-) -> None:
-    """Raise AssertionError with a promise, and with what differs, unless two models hold the same."""
-    where = next(differences(state_of(found), state_of(expected), tolerance, without), None)
-    expect(where is None, f"{promise} (It differs in `{where}`.)")
-
-
-def differences(
-    found: Any, expected: Any, tolerance: float, skipped: Collection[str], path: str = ""
-) -> Iterator[str]:
-    """Yield the paths of the parts in which two values differ."""
-    found, expected = _opened(found), _opened(expected)
-    if isinstance(found, Mapping) and isinstance(expected, Mapping):
-        for name in {**expected, **found}:
-            inner = f"{path}.{name}" if path else str(name)
-            if name not in found or name not in expected:
-                yield inner
-            elif name not in skipped:
-                yield from differences(found[name], expected[name], tolerance, skipped, inner)
-    elif isinstance(found, list | tuple) and isinstance(expected, list | tuple):
-        if len(found) != len(expected):
-            yield path
-        for pair in zip(found, expected, strict=False):
-            yield from differences(*pair, tolerance, skipped, path)
-    elif not _is_same(found, expected, tolerance):
-        yield path
-
-
-def _opened(value: Any) -> Any:
-    """Return the attributes of an object whose class has no equality of its own, else the value."""
-    kind: Any = type(value)
-    is_opened = kind.__eq__ is object.__eq__ and hasattr(value, "__dict__")
-    return vars(value) if is_opened else value
-
-
-def _is_same(found: Any, expected: Any, tolerance: float) -> bool:
-    """Return whether two values that are no containers are equal, numbers up to a tolerance."""
-    if type(found) is not type(expected):
-        return False
-    is_array = isinstance(found, np.ndarray)
-    if is_array and (found.dtype, found.shape) != (expected.dtype, expected.shape):
-        return False
-    if not is_array and not isinstance(found, float):
-        return found == expected
-    if tolerance and np.asarray(found).dtype.kind == "f":
-        return np.allclose(found, expected, rtol=tolerance, atol=tolerance)
-    return np.asarray(found).tobytes() == np.asarray(expected).tobytes()
+def saved(model: Any) -> Any:
+    """Return a model that was saved and loaded. Raises AssertionError if that is not possible."""
+    return checkpoint.loads(as_bytes(model))

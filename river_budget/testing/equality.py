@@ -1,0 +1,202 @@
+"""Checks that two ways lead to the same model."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+
+from river_budget.kernels import Features
+from river_budget.testing.comparison import TICKETS, expect, expect_exact, is_near, require_same
+from river_budget.testing.streams import blocks, shuffled
+from river_budget.testing.subject import Subject, as_check, learned, saved
+
+
+@as_check
+def check_repeatability(subject: Subject) -> None:
+    """Models with equal parameters learn the same from the same examples.
+
+    To mend it, draw with the seed of a `RandomPerceptron`, and never from the generators that all of
+    Python and NumPy share.
+    """
+    models: list[Any] = []
+    states = random.getstate(), np.random.get_state()
+    try:
+        for seed in (1, 2):
+            random.seed(seed)
+            np.random.seed(seed)
+            models.append(learned(subject.new(), subject.lines()))
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+    require_same(
+        models[0],
+        models[1],
+        "Two models with the same seed learn the same from the same examples: draw from the seed of "
+        "the model, as a RandomPerceptron does, and not from `random` or `numpy.random`.",
+    )
+
+
+@as_check
+def check_blocks(subject: Subject) -> None:
+    """`learn_many` makes exactly the model that `learn_one` makes of the same rows.
+
+    To mend it, learn in `_update`, which both call, and change no `learn_one` or `learn_many` alone.
+    """
+    rng = random.Random(subject.seed)
+    for lines in (subject.lines(), subject.steady_lines()):
+        lines = [line for line in lines if line[0]]  # Without columns, there are no rows.
+        one, many = learned(subject.new(), lines), subject.new()
+        for X, y, w in blocks(lines, rng):
+            many.learn_many(X, y, w)
+        require_same(
+            many,
+            one,
+            "`learn_many` makes the model that `learn_one` makes of the same rows: learn in "
+            "`_update`, which both call.",
+        )
+
+
+@as_check
+def check_answers(subject: Subject) -> None:
+    """`ask` tells what the predictions tell, and `learn` makes the model of `learn_one`.
+
+    To mend it, leave both to the base class, and override none of its predictions alone.
+    """
+    model, other = subject.new(), subject.new()
+    for x, y, w in subject.lines():
+        answer = other.ask(x)
+        told = {
+            "label": model.predict_one(x),
+            "scores": model.scores_one(x),
+            "probabilities": model.predict_proba_one(x),
+            "n_rounds": model.n_rounds,
+        }
+        if hasattr(model, "novelty_one"):
+            told["novelty"] = model.novelty_one(x)
+        for name, expected in told.items():
+            found = getattr(answer, name)
+            advice = "override no prediction of the base class without the one that it comes from"
+            expect(
+                found == expected,
+                f"The {name} of an answer is that of the model, {expected!r}, got {found!r}: {advice}.",
+            )
+        if subject.is_importable and not subject.is_function:
+            answer = pickle.loads(pickle.dumps(answer))
+        model.learn_one(x, y, w)
+        other.learn(answer, y, w)
+    require_same(
+        other,
+        model,
+        "`learn` makes the model that `learn_one` makes of the same examples: learn in `_update`, "
+        "which both call.",
+    )
+
+
+@as_check
+def check_order_of_features(subject: Subject) -> None:
+    """The order of the features of an example does not matter, up to rounding.
+
+    To mend it, read features by their names.
+    """
+    model, other = subject.new(), subject.new()
+    shuffle = random.Random(subject.seed).shuffle
+    for x, y, w in subject.lines():
+        z = shuffled(x, shuffle)
+        found, expected = other.scores_one(z), model.scores_one(x)
+        expect(
+            is_near(found, expected),
+            f"The order of features does not matter, but the scores of {x} are {expected}, and in "
+            f"another order {found}: read features by their names.",
+        )
+        model.learn_one(x, y, w)
+        other.learn_one(z, y, w)
+
+
+@as_check
+def check_copies(subject: Subject) -> None:
+    """Copies and pickles continue like the model, and change nothing of it.
+
+    To mend it, keep all that a model learns in declared attributes, and share nothing between models.
+    """
+    lines = subject.lines()
+    half = len(lines) // 2
+    model, undisturbed = (learned(subject.new(), lines[:half]) for _ in range(2))
+    expected = learned(copy.deepcopy(undisturbed), lines[half:])
+    for way, other in subject.copies(model):
+        require_same(other, model, f"What {way} makes is equal to the model.")
+        learned(other, lines[half:])
+        require_same(
+            model,
+            undisturbed,
+            f"A copy of {way} that learns changes nothing of the model: share no lists, dicts or "
+            "arrays between models, such as those of the class.",
+        )
+        require_same(other, expected, f"A copy of {way} continues like the model.")
+
+
+@as_check
+def check_saving(subject: Subject) -> None:
+    """A model that is saved and loaded at any moment continues bit for bit like one that was not.
+
+    To mend it, register the class, and declare each attribute that it learns, as a `Count`, `Number`,
+    `Array` or another one.
+    """
+    promise = (
+        "A model that was saved and loaded continues bit for bit: declare all that it learns as "
+        "class attributes, such as `Count()` or `Number()`, so that it is saved."
+    )
+    for share_of_arrays in (0.05, 0.5):
+        model, undisturbed = subject.new(), subject.new()
+        rng = random.Random(subject.seed)
+        for x, y, w in subject.lines(share_of_arrays):
+            for each in (model, undisturbed):
+                each.predict_one(x)
+            if rng.random() < 0.2:
+                loaded = saved(model)
+                require_same(loaded, model, promise)
+                model = loaded
+            for each in (model, undisturbed):
+                each.learn_one(x, y, w)
+            expect_exact(model)
+        require_same(model, undisturbed, promise)
+
+
+@as_check
+def check_disturbances(subject: Subject) -> None:
+    """Questions, copies and saves between two examples leave no trace in what is learned.
+
+    To mend it, keep nothing in a prediction that learning reads.
+    """
+    for lines in (subject.lines(), subject.steady_lines()):
+        model, undisturbed = subject.new(), subject.new()
+        rng, half = random.Random(subject.seed), len(lines) // 2
+        for x, y, w in lines[:half]:
+            for each in (model, undisturbed):
+                each.predict_one(x)
+            model = _disturbed(subject, model, rng.choice(lines[half:])[0], rng)
+            for each in (model, undisturbed):
+                each.learn_one(x, y, w)
+        require_same(
+            model,
+            undisturbed,
+            "What is learned follows from the learned examples alone, not from questions, copies or "
+            "saves: keep nothing in a prediction that learning reads.",
+            without=[TICKETS],
+        )
+
+
+def _disturbed(subject: Subject, model: Any, x: Features, rng: random.Random) -> Any:
+    """Return a model, or a copy of it, after questions about another example, and perhaps a save."""
+    model.predict_one(x)
+    model.predict_proba_one(x)
+    model.ask(x)
+    if hasattr(model, "novelty_one"):
+        model.novelty_one(x)
+    if rng.random() < 0.7:
+        return model
+    copies = [copied for _, copied in subject.copies(model)]
+    return rng.choice([*copies, subject.saved(model)])

@@ -1,0 +1,148 @@
+"""Checks of what must leave whole examples: bad input, weights of 0, and interrupts."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from river_budget import checkpoint
+from river_budget._core.engine import Engine
+from river_budget.kernels import Features
+from river_budget.testing.comparison import ROUNDING, TICKETS, expect, is_near, require_same
+from river_budget.testing.moments import interrupted
+from river_budget.testing.streams import Line
+from river_budget.testing.subject import N_LEARNED, Subject, as_bytes, as_check, learned
+
+
+@as_check
+def check_refusals(subject: Subject) -> None:
+    """What is refused raises ValueError, and changes nothing: bad values, labels, weights and rows.
+
+    To mend it, leave the checks to the base class, which makes them before anything is learned, and
+    change nothing before you call it.
+    """
+    x, y, _ = subject.steady_lines()[0]
+    for model in (subject.new(), subject.trained()):
+        for z, named in _bad_examples(subject, x):
+            for call in (model.predict_one, model.predict_proba_one, model.scores_one, model.ask):
+                _refuses(model, named, call, z)
+            _refuses(model, named, model.learn_one, z, y)
+        for label in (None, math.nan, [1], {"a"}, ("a", math.nan)):
+            _refuses(model, "the label", model.learn_one, x, label)
+        for w in (-1.0, math.nan, math.inf, "1", None):
+            _refuses(model, "w must", model.learn_one, x, y, w)
+        X = {name: [value, value] for name, value in x.items()}
+        _refuses(model, "row 1: the label", model.learn_many, X, [y, None])
+        _refuses(model, "row 1: w must", model.learn_many, X, [y, y], [1.0, -1.0])
+        if not subject.is_function:
+            name = next(iter(X))
+            X[name][1] = math.inf
+            _refuses(model, f"row 1: feature {name!r}", model.learn_many, X, [y, y])
+    limited = subject.new(max_classes=1)
+    limited.learn_one(x, y)
+    _refuses(limited, "one class too many", limited.learn_one, x, "another")
+
+
+def _bad_examples(subject: Subject, x: Features) -> list[tuple[Any, str]]:
+    """Return what is no example, and examples with a bad value, with what an error must name.
+
+    A function as a kernel takes any values.
+    """
+    bad: list[tuple[Any, str]] = [(None, "x must be a dict"), (7, "x must be a dict")]
+    if subject.is_function:
+        return bad
+    name, unknown = next(iter(x)), [] if subject.takes(None) else [None, math.nan]
+    values = [math.inf, -math.inf, b"red", [1.0], 1j, 10**400, 1e300, *unknown]
+    return bad + [({**x, name: value}, f"feature {name!r}") for value in values]
+
+
+def _refuses(model: Any, named: str, act: Callable[..., Any], *args: Any) -> None:
+    """Raise AssertionError unless a call raises ValueError, which names the input, and changes nothing."""
+    before, call = copy.deepcopy(model), f"{act.__name__} with bad input"
+    try:
+        act(*args)
+    except ValueError as error:
+        message = str(error)
+    else:
+        raise AssertionError(f"{call} raises ValueError: let the base class check what is given.")
+    expect(named in message, f"The error of {call} says {named!r}, got {message!r}.")
+    promise = f"{call} is refused and changes nothing: check first, then change."
+    require_same(model, before, promise)
+
+
+@as_check
+def check_weights(subject: Subject) -> None:
+    """An example with a weight of 0 changes nothing.
+
+    To mend it, learn in `_update` and not in `learn_one`.
+    """
+    model, lines = subject.trained(), subject.steady_lines()
+    before = copy.deepcopy(model)
+    for x, y, _ in lines[:20]:
+        model.learn_one(x, y, 0.0)
+        model.learn_many({name: [value] for name, value in x.items()}, [y], [0.0])
+    require_same(
+        model,
+        before,
+        "Examples with a weight of 0 change nothing: learn in `_update`, which is not called for them.",
+    )
+
+
+@as_check
+def check_interrupts(subject: Subject) -> None:
+    """An interrupt at any moment leaves whole examples: the last one was learned, or it was not.
+
+    The model then goes on, is saved and is loaded. To mend it, replace a declared array in `_update`
+    instead of changing its elements: the former values of all attributes return, but not those of
+    elements. What is neither an attribute nor in `f` is computed anew in `_derive`.
+    """
+    lines = subject.lines()
+    model = learned(subject.new(), itertools.islice(itertools.cycle(lines), N_LEARNED))
+    x, y = _worst(model, lines)
+    after = copy.deepcopy(model)
+    after.learn_one(x, y)
+    # Twice, so that what is derived when it is needed is there.
+    z, label = _worst(after, lines)
+    last = copy.deepcopy(after)
+    last.learn_one(z, label)
+    promise = (
+        "After an interrupt, a model has learned whole examples only, and goes on: in `_update`, replace "
+        "declared arrays instead of changing their elements, and compute in `_derive` what is kept in "
+        "other objects."
+    )
+    few = [example for example, _, _ in lines[:3]]
+    scores = [list(map(each.scores_one, few)) for each in (model, after)]
+    # Objects that the model keeps may hold what is derived, in a way that depends on the past.
+    without = [TICKETS, *(name for name, value in vars(model).items() if _is_object(value))]
+    stored: set[bytes] = set()
+    for found in interrupted(lambda: copy.deepcopy(model), lambda made: made.learn_one(x, y)):
+        n = found.n_rounds - model.n_rounds
+        expect(n in (0, 1), f"An interrupted example is learned once or not at all, got {n} times.")
+        told = map(found.scores_one, few)
+        expect(all(map(is_near, told, scores[n])), promise)
+        going_on = [found]
+        if not subject.is_function and (data := as_bytes(found)) not in stored:
+            stored.add(data)
+            going_on.append(checkpoint.loads(data))
+        for each in going_on:
+            if n == 0:
+                each.learn_one(x, y)
+            each.learn_one(z, label)
+            require_same(each, last, promise, tolerance=ROUNDING, without=without)
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether an attribute is an object with a state of its own, but not the hypothesis."""
+    return hasattr(value, "state") and not isinstance(value, Engine)
+
+
+def _worst(model: Any, lines: list[Line]) -> tuple[Features, Any]:
+    """Return an example with a label that the model is surest to be wrong: it updates the model."""
+    scored = [
+        (x, label, score) for x, _, _ in lines for label, score in model.scores_one(x).items()
+    ]
+    x, label, _ = min(scored, key=lambda line: line[2])
+    return x, label
