@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._state import dumped
+from river_budget._state import plain_value
 
 # Numbers that should be equal up to rounding differ by less, relative to the larger of 1 and their size.
 ROUNDING = 1e-6
@@ -53,7 +53,9 @@ def state_of(model: Any) -> dict[str, Any]:
     """Return what a model has learned: what its class declares, and attributes that users read."""
     f, fields = model._f, model._fields  # noqa: SLF001
     own = vars(model).keys() - fields.keys() - {field.name for field in dataclasses.fields(model)}
-    public = {name: dumped(vars(model)[name]) for name in sorted(own) if not name.startswith("_")}
+    public = {
+        name: plain_value(vars(model)[name]) for name in sorted(own) if not name.startswith("_")
+    }
     declared = {name: field.dump(model) for name, field in fields.items() if name != "_f"}
     # A function as a kernel has no state.
     hypothesis = (
