@@ -126,7 +126,8 @@ def check_copies(subject: Subject) -> None:
     half = len(lines) // 2
     model, undisturbed = (learned(subject.new(), lines[:half]) for _ in range(2))
     expected = learned(copy.deepcopy(undisturbed), lines[half:])
-    for way, other in subject.copies(model):
+    for way, copied in subject.ways_to_copy().items():
+        other = copied(model)
         require_same(other, model, f"What {way} makes is equal to the model.")
         learned(other, lines[half:])
         require_same(
@@ -198,5 +199,4 @@ def _disturbed(subject: Subject, model: Any, x: Features, rng: random.Random) ->
         model.novelty_one(x)
     if rng.random() < 0.7:
         return model
-    copies = [copied for _, copied in subject.copies(model)]
-    return rng.choice([*copies, subject.saved(model)])
+    return rng.choice([*subject.ways_to_copy().values(), subject.saved])(model)

@@ -101,20 +101,15 @@ def check_interrupts(subject: Subject) -> None:
     """
     lines = subject.lines()
     model = learned(subject.new(), itertools.islice(itertools.cycle(lines), N_LEARNED))
-    x, y = _worst(model, lines)
-    after = copy.deepcopy(model)
-    after.learn_one(x, y)
-    # Twice, so that what is derived when it is needed is there.
-    z, label = _worst(after, lines)
-    last = copy.deepcopy(after)
-    last.learn_one(z, label)
+    whole, examples = _followed(model, lines)
+    x, y = examples[0]
     promise = (
         "After an interrupt, a model has learned whole examples only, and goes on: in `_update`, replace "
         "declared arrays instead of changing their elements, and compute in `_derive` what is kept in "
         "other objects."
     )
     few = [example for example, _, _ in lines[:3]]
-    scores = [list(map(each.scores_one, few)) for each in (model, after)]
+    scores = [list(map(each.scores_one, few)) for each in whole]
     # Objects that the model keeps may hold what is derived, in a way that depends on the past.
     without = [TICKETS, *(name for name, value in vars(model).items() if _is_object(value))]
     stored: set[bytes] = set()
@@ -128,15 +123,23 @@ def check_interrupts(subject: Subject) -> None:
             stored.add(data)
             going_on.append(checkpoint.loads(data))
         for each in going_on:
-            if n == 0:
-                each.learn_one(x, y)
-            each.learn_one(z, label)
-            require_same(each, last, promise, tolerance=ROUNDING, without=without)
+            each.learn_one(*examples[n])
+            require_same(each, whole[n + 1], promise, tolerance=ROUNDING, without=without)
 
 
 def _is_object(value: Any) -> bool:
     """Return whether an attribute is an object with a state of its own, but not the hypothesis."""
     return hasattr(value, "state") and not isinstance(value, Engine)
+
+
+def _followed(model: Any, lines: list[Line]) -> tuple[list[Any], list[tuple[Features, Any]]]:
+    """Return a model, copies after one and two more examples that update it, and these examples."""
+    models, examples = [model], []
+    for _ in range(2):
+        examples.append(_worst(models[-1], lines))
+        models.append(copy.deepcopy(models[-1]))
+        models[-1].learn_one(*examples[-1])
+    return models, examples
 
 
 def _worst(model: Any, lines: list[Line]) -> tuple[Features, Any]:

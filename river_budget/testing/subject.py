@@ -9,7 +9,7 @@ import pickle
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -92,13 +92,16 @@ class Subject:
         lines = itertools.islice(itertools.cycle(self.steady_lines()), N_LEARNED)
         return learned(self.new(), lines)
 
-    def copies(self, model: Any) -> Iterator[tuple[str, Any]]:
-        """Yield copies of a model with the names of the ways to make them."""
-        yield "copy.copy", copy.copy(model)
-        yield "copy.deepcopy", copy.deepcopy(model)
-        yield "clone(include_attributes=True)", model.clone(include_attributes=True)
+    def ways_to_copy(self) -> dict[str, Callable[[Any], Any]]:
+        """Return functions that copy a model, by their names."""
+        ways: dict[str, Callable[[Any], Any]] = {
+            "copy.copy": copy.copy,
+            "copy.deepcopy": copy.deepcopy,
+            "clone(include_attributes=True)": lambda model: model.clone(include_attributes=True),
+        }
         if self.is_importable and not self.is_function:
-            yield "pickle", pickle.loads(pickle.dumps(model))
+            ways["pickle"] = lambda model: pickle.loads(pickle.dumps(model))
+        return ways
 
     def saved(self, model: Any) -> Any:
         """Return a model that was saved and loaded, or, as functions cannot be saved, a copy of it."""
