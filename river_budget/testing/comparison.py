@@ -73,6 +73,8 @@ def differences(
     found: Any, expected: Any, tolerance: float, skipped: Collection[str], path: str = ""
 ) -> Iterator[str]:
     """Yield the paths of the parts in which two values differ."""
+    if found is expected:
+        return
     found, expected = _opened(found), _opened(expected)
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         for name in {**expected, **found}:

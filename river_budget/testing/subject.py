@@ -18,9 +18,7 @@ from river_budget import checkpoint
 from river_budget._state import require
 from river_budget.base import OnlineClassifier
 from river_budget.kernels import Features
-from river_budget.testing.comparison import (
-    has_function,
-)
+from river_budget.testing.comparison import has_function
 from river_budget.testing.streams import Line, come_and_go, steady, weight
 
 # A larger budget would be full too late.
