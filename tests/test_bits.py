@@ -47,6 +47,7 @@ def test_the_hash_has_the_last_bit():
     assert len({bits.bits(kind.model(gamma=gamma, budget=bits.BUDGET)) for gamma in widths}) == 2
 
 
+@pytest.mark.skipif(not WORKFLOW.exists(), reason="an sdist has no workflows")
 def test_the_workflow_runs_all_versions_of_python_on_all_systems():
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     matrix = jobs["tests"]["strategy"]["matrix"]
