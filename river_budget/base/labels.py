@@ -82,7 +82,10 @@ class Labels:
         learned = copy.copy(self)
 
         def column_of(label: Any, weight: float) -> int:
-            return (learned if weight else copy.copy(learned)).add(label)
+            try:
+                return learned.column[label]
+            except (KeyError, TypeError):
+                return (learned if weight else copy.copy(learned)).add(label)
 
         weights = np.ones(len(y)) if weights is None else weights
         columns = by_row(column_of, y, weights)
