@@ -306,6 +306,8 @@ def test_a_block_with_a_bad_label_is_refused_whole(make):
     for other in (X.to_numpy(), X["a"], [[1.0], [2.0], [3.0]]):
         with pytest.raises(ValueError, match=f"X is a {type(other).__name__}: expected a frame"):
             model.learn_many(other, pd.Series(["x", "y", "x"]))
+    with pytest.raises(ValueError, match="unique column names"):
+        model.learn_many(pd.concat([X, X], axis=1), pd.Series(["x", "y", "x"]))
     with pytest.raises(ValueError, match="3 rows, but y has 2"):
         model.learn_many(X, pd.Series(["x", "y"]))
     assert pickle.dumps(model) == before

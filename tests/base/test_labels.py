@@ -160,6 +160,15 @@ def test_the_only_label_has_its_own_average_score():
     assert model.averaged_scores_one({"u": 0.5}) == {1: 1.0}
 
 
+def test_a_block_checks_a_new_label_once(monkeypatch):
+    """And not that of each row, as a check takes longer than the rest of a round."""
+    checked = []
+    monkeypatch.setattr("river_budget.base.labels.check_class", checked.append)
+    rows = pd.DataFrame({"u": np.arange(60.0)}), pd.Series(["a", "b", "c"] * 20)
+    rb.Forgetron(KERNEL, budget=5).learn_many(*rows)
+    assert checked == ["a", "b", "c"]
+
+
 def test_blocks_compute_no_posterior_twice(monkeypatch):
     """Only a new label changes the posteriors of all support vectors."""
     n_rows = []
