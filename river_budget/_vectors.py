@@ -16,27 +16,13 @@ from river_budget.kernels import Features, Kernel
 
 
 class Vector(NamedTuple):
-    """A stored vector, as the native store describes it.
+    """A stored vector, as the native store describes it."""
 
-    Attributes
-    ----------
-    names
-        The names of its numbers.
-    values
-        The numbers themselves, as the bytes of doubles.
-    arrays
-        Its arrays by name; None if no vector of the store has any.
-    given
-        The example as it was given, if Python functions are kernels; None otherwise. It is not saved.
-    inserted
-        How many vectors had been inserted into the store before it.
-    """
-
-    names: list[Any]
-    values: bytes
-    arrays: dict[Any, NDArray[Any]] | None
-    given: Features | None
-    inserted: int
+    names: list[Any]  # The names of its numbers.
+    values: bytes  # The numbers themselves, as doubles.
+    arrays: dict[Any, NDArray[Any]] | None  # None if no vector of the store has arrays.
+    given: Features | None  # The example for Python functions, which is not saved.
+    inserted: int  # The number of vectors that were inserted into the store before it.
 
 
 def state_of(described: Sequence[tuple[Any, ...]]) -> State:

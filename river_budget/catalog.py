@@ -17,21 +17,11 @@ DEFAULT: Variants = {"": {}}
 
 
 class Algorithm(NamedTuple):
-    """One row of the table.
-
-    Attributes
-    ----------
-    model
-        The class.
-    variants
-        Its variants, by name.
-    unbounded
-        The names of the variants whose memory grows without bound.
-    """
+    """One row of the table."""
 
     model: type[OnlineClassifier]
     variants: Variants = DEFAULT
-    unbounded: Collection[str] = ()
+    unbounded: Collection[str] = ()  # The names of the variants whose memory grows without bound.
 
     @property
     def name(self) -> str:
@@ -39,13 +29,7 @@ class Algorithm(NamedTuple):
         return self.model.__name__
 
     def takes(self, parameter: str) -> bool:
-        """Return whether the class has a parameter.
-
-        Parameters
-        ----------
-        parameter
-            The name of the parameter.
-        """
+        """Return whether the class has a parameter with a name."""
         return parameter in inspect.signature(self.model).parameters
 
     def build(self, kernel: Any = None, variant: str | None = None, **others: Any) -> Any:

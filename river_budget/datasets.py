@@ -1,8 +1,9 @@
-"""The public data sets of the papers, from their publishers.
+"""The public data sets of the papers, downloaded from their publishers on first use.
 
-Parts and positive classes are those of the [Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870)
-where a class does not name the [Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
-or the [Projectron paper](https://doi.org/10.1145/1390156.1390247).
+Unless a class names another paper, its parts and positive classes are those of the
+[Tightest paper](https://doi.org/10.1109/IJCNN.2009.5178870). The other papers are those of the
+[Forgetron](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+and of the [Projectron](https://doi.org/10.1145/1390156.1390247).
 
 >>> from river_budget import datasets
 >>> datasets.Adult9().n_samples, datasets.Adult9("test").n_samples
@@ -44,8 +45,8 @@ CENSUS = f"{UCI}/117/census+income+kdd.zip"
 LETTER = f"{UCI}/59/letter+recognition.zip"
 PENDIGITS = f"{UCI}/81/pen+based+recognition+of+handwritten+digits.zip"
 
-# By the name of a download or of a file unpacked from it; SHA-256 for texts. Each is certain: two or
-# more projects without common code state it, or the text was regenerated from its values.
+# Checksums of downloads, and of the files unpacked from them, by name. Each is certain: either at least
+# two projects without common code state it, or the text was regenerated from its values.
 CHECKSUMS = {
     "a9a": "sha256:f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
     "a9a.t": "sha256:1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
@@ -60,25 +61,27 @@ CHECKSUMS = {
     "usps.t.bz2": "md5:8ea070ee2aca1ac39742fdd1ef5ed118",
 }
 
-TIMEOUT = 60  # seconds without a byte from the server before a download fails
+# A download fails after this many seconds without a byte from the server.
+TIMEOUT = 60
 
-Group = Collection[Any]  # of classes
+# Some of the classes of a data set.
+Group = Collection[Any]
 
 
 class DatasetError(OSError):
-    """A data set is not available. The message states the reason and a remedy."""
+    """A data set is not available. The message says why, and what to do."""
 
 
 class File(NamedTuple):
-    """A published text with one example a line."""
+    """Where to find a part of a data set: a published text with one example in each line."""
 
-    url: str  # of the download: the text itself, or an archive
-    rows: range  # of the part in the text
-    members: tuple[str, ...] = ()  # nested files to unpack, from the outermost to the text
+    url: str  # The address of the text, or of an archive that contains it.
+    rows: range  # The lines of the text that are the part.
+    members: tuple[str, ...] = ()  # What to unpack, one inside the other; the last one is the text.
 
 
 def _libsvm(folder: str, name: str, ending: str, train: int, test: int) -> dict[str, File]:
-    """Return LIBSVM's two files of a data set, which have other names when they are unpacked."""
+    """Return LIBSVM's two files of a data set. Unpacked, they lose the ending of their names."""
     return {
         part: File(f"{LIBSVM}/{folder}/{text}{ending}", range(n_rows), (text,) if ending else ())
         for part, text, n_rows in [("train", name, train), ("test", f"{name}.t", test)]
@@ -86,34 +89,34 @@ def _libsvm(folder: str, name: str, ending: str, train: int, test: int) -> dict[
 
 
 class PublishedDataset(RemoteDataset):
-    """Base class of the data sets, which have its parameters. A text is in LIBSVM's format, or CSV.
+    """The base class of the data sets, all of which have its parameters.
 
-    On first use, the text is downloaded, unpacked, and moved into River's cache directory
-    (`$RIVER_DATA`, or `~/river_data`), once its number of rows is checked and, if one is certain, its
-    published checksum.
+    On first use, a text in LIBSVM's format or CSV is downloaded and unpacked. Its number of rows is
+    checked, and its checksum if a certain one is published. Then it is moved into River's cache
+    directory (`$RIVER_DATA`, or `~/river_data`).
 
     Parameters
     ----------
     part
         "train" by default, or "test"; `Covertype` has one part, "all".
     positive, negative
-        The classes of each label, as the text has them; by default those of the paper for `positive`,
-        and all others for `negative`. Rows of classes in neither are left out.
+        The classes of each of the two labels, as the text has them. The default for `positive` is that
+        of the paper, and for `negative` all other classes. Rows of other classes are left out.
 
     Raises
     ------
     ValueError
-        If there is no such part, or classes are unknown, none, or on both sides.
+        If there is no such part, or if a label has no classes, unknown ones, or one of the other label.
     """
 
     files: ClassVar[dict[str, File]]  # by part
     n_features: int
-    # That of a CSV file, which has none. One column is called "class"; those that end with "=" are one-hot
-    # encoded, and one without a name is left out.
+    # The names of the columns of a CSV file. One is "class". Columns that end with "=" are one-hot encoded,
+    # and those without a name are left out. In LIBSVM's format, there is no header.
     header: ClassVar[str] = ""
     classes: Group
     positive: Group
-    negative: Group = ()  # all others
+    negative: Group = ()  # Empty for all classes that are not positive.
 
     def __init__(
         self, part: str | None = None, positive: Group | None = None, negative: Group | None = None
@@ -129,7 +132,7 @@ class PublishedDataset(RemoteDataset):
         is_valid = all(groups) and set.isdisjoint(*groups) and chosen <= set(self.classes)
         require(is_valid, f"positive and negative must be different classes, got {groups}")
         self._file = file = self.files[self.part]
-        # Of the download and of what is unpacked from it; the last is the text.
+        # The names of the download and of the files unpacked from it, of which the last is the text.
         self._names = [file.url.rpartition("/")[-1], *file.members]
         super().__init__(
             url=file.url,
@@ -156,15 +159,24 @@ class PublishedDataset(RemoteDataset):
 
     @property
     def _repr_content(self) -> dict[str, str]:
-        # River's remote data sets add a size, which nobody publishes for these files.
+        # River's remote data sets also show a size, which is not published for these files.
         content = super(RemoteDataset, self)._repr_content
         return content | {"URL": self.url, "Downloaded": str(self.is_downloaded)}
 
     def download(self, force: bool = False, verbose: bool = True) -> None:
-        """Download the text unless it is in the cache directory or `force` is true.
+        """Download the text into the cache directory.
 
-        With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
-        fails, or the text is not the published one.
+        Parameters
+        ----------
+        force
+            Whether to download a text that is there already.
+        verbose
+            Whether to print the URL on standard error.
+
+        Raises
+        ------
+        DatasetError
+            If the download fails, or the text is not the published one.
         """
         if self.is_downloaded and not force:
             return
@@ -193,8 +205,9 @@ class PublishedDataset(RemoteDataset):
 
 def _csv_rows(header: str, lines: Iterable[str]) -> Iterator[tuple[dict[str, float], str]]:
     for row in csv.DictReader(itertools.chain([header], lines), skipinitialspace=True):
-        is_whole = None not in (*row, *row.values())
-        require(is_whole, "a row has more or fewer columns than the header")
+        # The reader puts None in the place of a missing name or value.
+        is_complete = None not in (*row, *row.values())
+        require(is_complete, "a row has more or fewer columns than the header")
         y = row.pop("class")
         pairs = [(n + v, 1.0) if n.endswith("=") else (n, float(v)) for n, v in row.items() if n]
         yield dict(pairs), y
@@ -215,7 +228,7 @@ def _unpacked(content: bytes, archive: str, member: str) -> bytes:
 
 
 def _check_sum(name: str, content: bytes) -> None:
-    """Raise ValueError if another checksum of a file is published."""
+    """Raise ValueError if the published checksum of a file is another one."""
     if name in CHECKSUMS:
         algorithm, expected = CHECKSUMS[name].split(":")
         found = hashlib.new(algorithm, content).hexdigest()

@@ -48,29 +48,15 @@ LARGEST = 1e150
 
 
 class Spec(NamedTuple):
-    """How the native code computes a kernel: a function of a statistic of two vectors.
-
-    Attributes
-    ----------
-    statistic, function
-        Numbers of a `Statistic` and a `Function`.
-    gamma
-        The factor of the statistic, or of each squared difference in a sum of rationals.
-    coef0, degree
-        The constant and the exponent of a power.
-    n_names
-        The number of features in a sum of rationals.
-    normalized
-        Whether the value is divided by the norms of both vectors.
-    """
+    """How the native code computes a kernel: a function of a statistic of two vectors."""
 
     statistic: int
     function: int
-    gamma: float = 1.0
-    coef0: float = 0.0
-    degree: int = 1
-    n_names: int = 0
-    normalized: bool = False
+    gamma: float = 1.0  # The factor of the statistic, or of each square in a sum of rationals.
+    coef0: float = 0.0  # The constant of a power.
+    degree: int = 1  # The exponent of a power.
+    n_names: int = 0  # The number of features in a sum of rationals.
+    normalized: bool = False  # Whether the value is divided by the norms of both vectors.
 
 
 class Category(tuple[Any, str]):
@@ -114,13 +100,7 @@ class Kernel(base.Base, abc.ABC):
 
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
-        """Return k(x, z).
-
-        Parameters
-        ----------
-        x, z
-            Two examples, as dicts of features.
-        """
+        """Return k(x, z) for two examples, given as dicts of features."""
 
     def __str__(self) -> str:
         return repr(self)

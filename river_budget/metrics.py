@@ -15,7 +15,17 @@ __all__ = ["Bin", "CalibrationError", "FadingError", "HingeLoss", "Mistakes"]
 
 
 class Bin(NamedTuple):
-    """Predictions with probabilities in one interval: their mean, how often they were right, their weight."""
+    """The predictions whose probabilities are in one interval.
+
+    Attributes
+    ----------
+    probability
+        The mean of the probabilities.
+    frequency
+        How often the predictions were right, from 0 to 1.
+    weight
+        The sum of the weights of the predictions.
+    """
 
     probability: float
     frequency: float
@@ -23,12 +33,13 @@ class Bin(NamedTuple):
 
 
 class CalibrationError(base.MultiClassMetric):
-    """Expected calibration error: how far probabilities are from frequencies.
+    """Expected calibration error: how far predicted probabilities are from frequencies.
 
-    It is the mean absolute difference between the probability and the frequency of the label in
-    bins of equal width, weighted by their counts
-    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). The label is
-    `pos_val` if it is one of two, else the most probable one.
+    Predictions are put into bins of equal width by their probability. In each bin, the mean probability
+    is compared with the frequency of the label. The error is the mean of the absolute differences,
+    weighted by the bins' weights
+    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). The label in question is
+    `pos_val` if there are two labels and it is one of them, and the most probable label otherwise.
 
     Parameters
     ----------
@@ -65,7 +76,7 @@ class CalibrationError(base.MultiClassMetric):
         super().__init__()
         self.n_bins = n_bins
         self.pos_val = pos_val
-        # Of each bin: the weights of predictions, their probabilities, and how often they were right.
+        # For each bin the sum of the weights, of the probabilities, and of the weights of right ones.
         self._sums = np.zeros((n_bins, 3))
 
     @property
@@ -73,12 +84,24 @@ class CalibrationError(base.MultiClassMetric):
         return [Bin(p / w, hits / w, w) for w, p, hits in self._sums.tolist() if w > 0.0]
 
     def update(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
-        if y_pred:
-            is_binary = len(y_pred) == 2 and self.pos_val in y_pred
-            label = self.pos_val if is_binary else max(y_pred, key=y_pred.__getitem__)
-            p = y_pred[label]
-            row = min(int(p * self.n_bins), self.n_bins - 1)
-            self._sums[row] += w, w * p, w * (y_true == label)
+        """Take a prediction into account.
+
+        Parameters
+        ----------
+        y_true
+            The label.
+        y_pred
+            The predicted probability of each label. An empty dict, as of a new model, is passed over.
+        w
+            Weight of the prediction.
+        """
+        if not y_pred:
+            return
+        is_binary = len(y_pred) == 2 and self.pos_val in y_pred
+        label = self.pos_val if is_binary else max(y_pred, key=y_pred.__getitem__)
+        p = y_pred[label]
+        row = min(int(p * self.n_bins), self.n_bins - 1)
+        self._sums[row] += w, w * p, w * (y_true == label)
 
     def revert(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
         self.update(y_true, y_pred, -w)
@@ -90,11 +113,11 @@ class CalibrationError(base.MultiClassMetric):
 
 
 class FadingError(base.MultiClassMetric):
-    """Prequential error with a fading factor: the share of wrong predictions, weighted by recency.
+    """Prequential error with a fading factor: the share of wrong predictions, of which recent ones weigh more.
 
-    The last prediction has weight 1, the one before it `factor`, then `factor ** 2`, and so on. It
-    follows concept drift like an error over a sliding window, in constant time and memory
-    ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). It does not
+    Use it to follow concept drift, like an error over a sliding window, but in constant time and memory
+    ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). The last
+    prediction has the weight 1, the one before it `factor`, then `factor ** 2`, and so on. It does not
     work with `utils.Rolling`.
 
     Parameters
@@ -138,14 +161,14 @@ class FadingError(base.MultiClassMetric):
 class HingeLoss(base.MeanMetric, base.BinaryMetric):
     """Mean hinge loss, `max(0, 1 - y f(x))`, the loss in mistake bounds.
 
-    Predictions are margins f(x), as `decision_function_one` returns them, or probabilities. The
-    inverse of the logistic link maps these to margins, clipped at about 34.5 in absolute value;
-    without one of the positive label, the margin is 0.
+    Predictions are either margins f(x), as `decision_function_one` returns them, or dicts of
+    probabilities. The inverse of the logistic link turns the probability of the positive label into a
+    margin of at most about 34.5 in absolute value. If there is none, the margin is 0.
 
     Parameters
     ----------
     pos_val
-        The label of the positive class. All other labels are negative.
+        The label of the positive class; all other labels are negative.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Plots. They need matplotlib, which the extra `plot` installs.
+"""Plots of comparisons, of continual learning and of models. They need the extra `plot` (matplotlib).
 
-`draw_*` functions draw on given axes. `plot_*` functions return a figure with a title. Several models,
-or their results, are a dict by name; those of `evaluate.lifelong` are of one task sequence.
+A `plot_*` function returns a new figure, and a `draw_*` function draws on axes of yours. The results of
+several models are given as a dict by name. Runs of `evaluate.lifelong` that are drawn together must have
+the same task sequence.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.rcsetup import cycler
 
+from river_budget.base.documented import Function, described
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
@@ -27,17 +29,41 @@ __all__ = [
     "plot_continual_runs",
 ]  # fmt: skip
 
-# Of figures in files.
+# The resolution of figures in files.
 DOTS_PER_INCH = 72
 
 Runs = Mapping[str, ContinualRun]
 Pair = tuple[Any, Any]
 
+# What the arguments of the functions are.
+PARAMETERS = {
+    "comparison": "What `evaluate.compare` returned.",
+    "runs": "What `evaluate.lifelong` returned for each model.",
+    "certificates": "What `theory.certify` returned for each model.",
+    "axes": "Where to draw.",
+    "model": "A trained model of this package.",
+    "names": "The names of its two features: the horizontal one and the vertical one.",
+    "limits": "The smallest and the largest value of both features.",
+    "n_points": "Number of points along each axis at which the model is asked.",
+    "wrong": "For each model, whether each of its predictions was wrong (examples,).",
+    "factor": "The fading factor, as in `metrics.FadingError`.",
+    "run": "What `evaluate.lifelong` returned.",
+    "rounds": "Numbers of rounds, ascending.",
+    "history": "`Mnemotron.expert_weights` after each of these rounds.",
+    "drifts": "The indices of the examples with which a new concept begins.",
+    "title": "The title.",
+}
 
+
+def _plot(function: Function) -> Function:
+    return described(function, PARAMETERS)
+
+
+@_plot
 def plot_comparison(comparison: Comparison, title: str = "") -> Figure:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
-    Lines are means over the permutations of `evaluate.compare`, bands one standard deviation.
+    Lines are means over the permutations, and bands are one standard deviation to either side.
     """
     figure = _figure(title, 12, 4)
     left, right = figure.subplots(1, 2)
@@ -57,6 +83,7 @@ def plot_comparison(comparison: Comparison, title: str = "") -> Figure:
     return figure
 
 
+@_plot
 def plot_continual_runs(runs: Runs, title: str = "") -> Figure:
     """Plot error and support size over time, and the accuracy matrix of each run."""
     heights = [4, 2 * math.ceil(len(runs) / 7)]
@@ -75,8 +102,9 @@ def plot_continual_runs(runs: Runs, title: str = "") -> Figure:
     return figure
 
 
+@_plot
 def plot_certificates(certificates: Mapping[str, Certificate], title: str = "") -> Figure:
-    """Plot mistakes and their bound over time, as `theory.certify` returns them, in panels."""
+    """Plot mistakes and their bound over time, in a panel for each model."""
     n = len(certificates)
     figure = _figure(title, 3.4 * min(n, 3), 2.4 * math.ceil(n / 3) + 0.4)
     for axes, (name, certificate) in zip(_grid(figure, n, 3), certificates.items(), strict=True):
@@ -88,25 +116,26 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str = "") 
     return figure
 
 
+@_plot
 def draw_decision_regions(
     axes: Axes, model: Any, names: Pair, limits: Pair, n_points: int = 80
 ) -> None:
-    """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
+    """Draw the decision regions of a model of two features, as Figure 2 of the Tightest paper does.
 
-    Boundaries are black. Each label has a colour, of two labels the positive one red and the other
-    green: of its region, of the points where it has the margin 1, and of its support vectors. The model
-    has two features with these `names`, both drawn between the same limits, at `n_points` along each
-    axis.
+    Boundaries are black. The region of a label, its support vectors, and the line on which it has the
+    margin 1 have a colour. Of two labels, the positive one is red and the negative one green.
     """
     grid = np.linspace(*limits, n_points)
     points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
     scores = np.array([[[*model.scores_one(x).values()] for x in row] for row in points])
     coefficients, n = model.coefficients, scores.shape[2]
-    if coefficients.ndim == 1:  # of the positive label
+    if coefficients.ndim == 1:  # Those of the positive label.
         coefficients = np.stack([-coefficients, coefficients], axis=1)
     vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
+
     colormap = pyplot.get_cmap("tab10") if n <= 10 else pyplot.get_cmap("gist_rainbow", n)
     colors = ["green", "red"] if n == 2 else map(colormap, range(n))
+    # A single label has no boundary.
     for c, color in enumerate(colors if n > 1 else []):
         margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
         axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
@@ -117,11 +146,9 @@ def draw_decision_regions(
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
 
 
+@_plot
 def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> None:
-    """Draw the prequential error over time with a fading factor (see `metrics.FadingError`).
-
-    `wrong` tells whether each prediction was wrong (examples,).
-    """
+    """Draw the prequential error of each model over time, with a fading factor."""
     for name, mistakes in wrong.items():
         metric, curve = FadingError(factor), []
         for mistake in mistakes:
@@ -131,6 +158,7 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
     axes.set(xlabel="examples", ylabel="fading error (%)", ylim=(0, None))
 
 
+@_plot
 def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
     tasks = range(run.accuracy_matrix.shape[1])
@@ -140,8 +168,9 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
 
+@_plot
 def draw_accuracy_seen(axes: Axes, runs: Runs) -> None:
-    """Draw the accuracy on all tasks so far after each step (see `ContinualRun`)."""
+    """Draw the accuracy on all tasks so far after each step, `ContinualRun.accuracy_seen`."""
     for name, run in runs.items():
         _draw_line(axes, name, 100 * run.accuracy_seen, marker=".")
     sequence = next(iter(runs.values())).task_sequence
@@ -149,10 +178,11 @@ def draw_accuracy_seen(axes: Axes, runs: Runs) -> None:
     axes.set(xlabel="after learning task", ylabel="accuracy on all tasks so far (%)", ylim=(0, 103))
 
 
+@_plot
 def draw_class_forgetting(axes: Axes, runs: Runs) -> None:
-    """Draw the forgetting of each class (columns) by each model (rows).
+    """Draw how much each model (rows) has forgotten of each class (columns).
 
-    Cells are empty for classes that the last step brings.
+    Cells are empty for classes that only the last step, or no step, brings.
     """
     drops = np.array([run.class_forgetting for run in runs.values()])
     _draw_cells(axes, drops, "RdYlGn_r", runs, next(iter(runs.values())).classes)
@@ -160,11 +190,9 @@ def draw_class_forgetting(axes: Axes, runs: Runs) -> None:
     axes.set_title("drop from the best earlier accuracy on the class (%)", fontsize="small")
 
 
+@_plot
 def draw_expert_weights(axes: Axes, rounds: Sequence[int], history: Sequence[Any]) -> None:
-    """Draw the total weight of Mnemotron's experts with each forgetting factor over time.
-
-    `history` is `Mnemotron.expert_weights` at each of the rounds, which ascend.
-    """
+    """Draw the total weight of Mnemotron's experts with each forgetting factor over time."""
     factors = sorted({factor for weights in history for _, factor, _ in weights})
     shares = [
         [sum(w for (_, f, _), w in weights.items() if f == factor) for weights in history]
@@ -175,6 +203,7 @@ def draw_expert_weights(axes: Axes, rounds: Sequence[int], history: Sequence[Any
     _add_legend(axes, "forgetting factor")
 
 
+@_plot
 def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
     """Draw a vertical line at each drift."""
     for drift in drifts:
@@ -182,12 +211,12 @@ def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
 
 
 def _draw_cells(axes: Axes, shares: Any, colors: str, rows: Any, columns: Any) -> None:
-    """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
+    """Draw a matrix of shares, with percentages as text. Cells with NaN are empty."""
     axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
     axes.set_yticks(range(len(shares)), [*map(str, rows)], fontsize=6)
     axes.set_xticks(range(len(shares[0])), [*map(str, columns)], fontsize=6)
     for (i, j), share in np.ndenumerate(shares):
-        if share == share:
+        if not math.isnan(share):
             axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)
 
 
@@ -198,13 +227,13 @@ def _figure(title: str, width: float, height: float) -> Figure:
 
 
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
-    """Return n panels of a figure; the rest of the last row stays empty."""
+    """Return n panels of a figure, row by row. The rest of the last row stays empty."""
     shape = math.ceil(n / n_columns), min(n, n_columns)
     return [figure.add_subplot(*shape, i) for i in range(1, n + 1)]
 
 
 def _draw_line(axes: Axes, name: str, *values: Any, **style: Any) -> Line2D:
-    """Draw the next line of some axes, in the default colours and three line styles."""
+    """Draw another line on some axes: in the default colours, then with the next line style."""
     styles = cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"]
     drawn, _ = axes.get_legend_handles_labels()
     style |= list(styles)[len(drawn) % len(styles)]

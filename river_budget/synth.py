@@ -1,4 +1,7 @@
-"""Synthetic streams: dataclasses, whose fields are the parameters."""
+"""Synthetic streams, each of which is a dataclass with its parameters as fields.
+
+`concept_at(t)` of a stream with drift is the concept of its example t, so that a plot can show it.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +22,34 @@ from river.datasets.base import BINARY_CLF, MO_BINARY_CLF, MULTI_CLF, SyntheticD
 from river_budget import _checks
 from river_budget._checks import check_parameters
 from river_budget._state import require
-from river_budget.base.documented import RAISES
+from river_budget.base.documented import RAISES, described
 
 __all__ = [
     "ClassIncremental", "NoisyCheckerboard", "RarePositives", "RecurringConcepts", "RotatingGaussians",
     "Router", "ShiftingCheckerboard", "TwoGaussians",
 ]  # fmt: skip
 
-# How many places are tried for each cluster. The one farthest from the clusters so far is taken.
+# The number of places that are tried for each cluster. The one farthest from the clusters before is taken.
 N_CANDIDATES = 10
 
 ENDLESS = "Number of examples; endless by default."
 SEED = "Random number generator seed for reproducibility."
+
+# The public methods of streams, and what their arguments are.
+METHODS = {"concept_at", "mean_at", "path_length"}
+ARGUMENTS = {"t": "The number of the example, from 0.", "n_samples": "The number of examples."}
 
 Point = dict[int, float]
 Example = tuple[Point, Any]
 
 
 def _parameter(default: Any, doc: str, check: Callable[[str, Any], None] | None = None) -> Any:
-    """Return the field of a parameter, with its description and its check."""
+    """Return the dataclass field of a parameter, with the description of the parameter and its check."""
     return dataclasses.field(default=default, metadata={"doc": doc, "check": check})
 
 
-_count = functools.partial(_parameter, check=_checks.check_count)
+# Fields for parameters that have the same check.
+_whole = functools.partial(_parameter, check=_checks.check_count)
 _seed = functools.partial(_parameter, None, SEED, _checks.check_seed)
 _real = functools.partial(_parameter, check=_checks.check_real)
 _positive = functools.partial(_parameter, check=_checks.check_positive)
@@ -62,13 +70,16 @@ class Stream(SyntheticDataset):
     seed: Any = None
 
     def __init_subclass__(cls) -> None:
-        """Make a dataclass of a stream, and describe its parameters."""
+        """Make a dataclass of a stream, and add its parameters to its docstring."""
         made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
         entries = "".join(f"{f.name}\n    {f.metadata['doc']}\n" for f in dataclasses.fields(made))
         first, *rest = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
         sections = f"Parameters\n----------\n{entries}\nRaises\n------\n{RAISES}\n\n"
         text = first + sections + "".join(rest)
-        cls.__doc__ = textwrap.indent(text, "    ").lstrip()  # River looks for an indented text
+        # River expects the indentation of a docstring in the source.
+        cls.__doc__ = textwrap.indent(text, "    ").lstrip()
+        for name in METHODS & vars(cls).keys():
+            described(vars(cls)[name], ARGUMENTS)
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -97,7 +108,7 @@ class TwoGaussians(Stream):
     ({0: -0.6457421022434613, 1: -0.8224903521747634}, False)
     """
 
-    n_samples: int = _count(10_000, "Number of examples.")
+    n_samples: int = _whole(10_000, "Number of examples.")
     flip: float = _probability(0.1, "Probability that a label is flipped.")
     seed: int | None = _seed()
 
@@ -111,9 +122,9 @@ class TwoGaussians(Stream):
 class RotatingGaussians(Stream):
     """Two Gaussians whose means rotate on opposite sides of a circle, with label noise.
 
-    For mistake bounds against a drifting comparator
+    Use it for drift of a known speed, and for mistake bounds against a moving comparator
     ([Sutskever 2009](https://doi.org/10.1145/1553374.1553501)): with the linear kernel, the
-    comparators `u_t = c * mean_at(t)` have path length `c * path_length(n)` over n examples.
+    comparators `u_t = c * mean_at(t)` have the path length `c * path_length(n)` over n examples.
 
     Examples
     --------
@@ -125,7 +136,7 @@ class RotatingGaussians(Stream):
     9.99...
     """
 
-    n_samples: int | None = _count(None, ENDLESS)
+    n_samples: int | None = _whole(None, ENDLESS)
     speed: float = _real(0.001, "Radians from one example to the next; 0 is stationary.")
     start: float = _real(0.0, "Angle of the positive mean at the first example, in radians.")
     radius: float = _positive(1.0, "Radius of the circle.")
@@ -139,15 +150,15 @@ class RotatingGaussians(Stream):
         return x, (sign > 0) != (rng.random() < self.flip)
 
     def concept_at(self, t: int) -> float:
-        """Return the angle of the positive mean at example t (from 0), in radians."""
+        """Return the angle of the positive mean at an example, in radians."""
         return self.start + self.speed * t
 
     def mean_at(self, t: int) -> Point:
-        """Return the positive mean at example t; the negative mean is its opposite."""
+        """Return the positive mean at an example; the negative mean is its opposite."""
         return _on_circle(self.radius, self.concept_at(t))
 
     def path_length(self, n_samples: int) -> float:
-        """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first `n_samples` examples."""
+        """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first examples."""
         return (n_samples - 1) * 2 * self.radius * abs(math.sin(self.speed / 2))
 
 
@@ -165,9 +176,9 @@ class RarePositives(Stream):
     105
     """
 
-    n_samples: int = _count(10_000, "Number of examples.")
+    n_samples: int = _whole(10_000, "Number of examples.")
     rate: float = _probability(0.01, "Probability of a positive example.")
-    clusters: int = _count(3, "Number of clusters of positive examples.")
+    clusters: int = _whole(3, "Number of clusters of positive examples.")
     radius: float = _not_negative(2.5, "Radius of the circle, at least 0.")
     deviation: float = _positive(0.2, "Standard deviation of each cluster, in every direction.")
     seed: int | None = _seed()
@@ -198,13 +209,13 @@ class NoisyCheckerboard(Stream):
     ({0: 0.6394267984578837, 1: 0.025010755222666936}, False)
     """
 
-    n_samples: int | None = _count(10_000, "Number of examples.")
-    squares: int = _count(4, "Number of squares along each side of the board.")
+    n_samples: int | None = _whole(10_000, "Number of examples.")
+    squares: int = _whole(4, "Number of squares along each side of the board.")
     noise: float = _probability(0.15, "Probability that a label is flipped.")
     seed: int | None = _seed()
 
     def concept_at(self, t: int) -> float:
-        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
+        """Return the offset of the board at an example, in squares, modulo 2."""
         return 0.0
 
     def _example(self, t: int, rng: random.Random) -> Example:
@@ -217,8 +228,8 @@ class NoisyCheckerboard(Stream):
 class ShiftingCheckerboard(NoisyCheckerboard):
     """A `NoisyCheckerboard` with concept drift: the board shifts along the first axis.
 
-    A shift by one square swaps all labels, one by two restores them. With `every=1`, drift is
-    gradual.
+    A shift by one square swaps all labels, and a shift by two squares restores them. With `every=1`,
+    the drift is gradual.
 
     Examples
     --------
@@ -228,9 +239,9 @@ class ShiftingCheckerboard(NoisyCheckerboard):
     [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
     """
 
-    n_samples: int | None = _count(None, ENDLESS)
+    n_samples: int | None = _whole(None, ENDLESS)
     shift: float = _not_negative(0.5, "How far the board shifts each time, in squares.")
-    every: int = _count(2000, "Number of examples between shifts.")
+    every: int = _whole(2000, "Number of examples between shifts.")
     start: float = _not_negative(0.0, "Offset of the board at the first example, in squares.")
 
     def concept_at(self, t: int) -> float:
@@ -238,6 +249,7 @@ class ShiftingCheckerboard(NoisyCheckerboard):
 
 
 def _repeat(concept: Any) -> Iterator[Any]:
+    """Yield the examples of a concept again and again. Raises ValueError if it has none."""
     while True:
         example = None
         for example in concept:
@@ -246,10 +258,11 @@ def _repeat(concept: Any) -> Iterator[Any]:
 
 
 class RecurringConcepts(Stream):
-    """A stream that switches between concepts, each of which recurs.
+    """A stream that switches between concepts, which come back again and again.
 
-    A concept, as a data set of River, continues where it stopped, with new examples; one that ends
-    starts over. An empty one raises a ValueError while iterating.
+    Each concept is a stream, such as a data set of River. When it comes back, it continues where it
+    stopped, with new examples. A concept that ends starts over. An empty one raises a ValueError during
+    the iteration.
 
     Examples
     --------
@@ -264,9 +277,10 @@ class RecurringConcepts(Stream):
 
     concepts: Sequence[Any] = _parameter(dataclasses.MISSING, "Iterables that can be restarted.")
     schedule: Sequence[tuple[int, int]] | None = _parameter(
-        None, "Concepts' indices and numbers of examples, which repeat; by default 1,000 of each."
+        None,
+        "Pairs of a concept's index and a number of examples, repeated; by default 1,000 of each.",
     )
-    n_samples: int | None = _count(None, ENDLESS)
+    n_samples: int | None = _whole(None, ENDLESS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -288,7 +302,7 @@ class RecurringConcepts(Stream):
         return itertools.islice(itertools.chain.from_iterable(parts), self.n_samples)
 
     def concept_at(self, t: int) -> int:
-        """Return the index of the concept of example t (from 0)."""
+        """Return the index of the concept of an example."""
         ends = list(itertools.accumulate(n for _, n in self._segments))
         return self._segments[bisect.bisect(ends, t % ends[-1])][0]
 
@@ -296,10 +310,10 @@ class RecurringConcepts(Stream):
 class ClassIncremental(Stream):
     """Gaussian clusters whose classes appear one after the other, and come back.
 
-    Each task brings new classes, with labels 0, 1, 2 and so on. The tasks follow each other; after
-    the last one, the first comes back, with new examples. Each class has the same number of
-    clusters, of variance 1 in every direction, whose means are scattered in a cube. `tasks` are the
-    tasks alone, each as an endless stream, as `evaluate.lifelong` takes them.
+    Each task brings new classes; the labels are 0, 1, 2 and so on. After the last task, the first one
+    comes back, with new examples. Each class has the same number of clusters, with variance 1 in every
+    direction, whose means are scattered in a cube. The attribute `tasks` has each task as an endless
+    stream of its own, as `evaluate.lifelong` takes them.
 
     Examples
     --------
@@ -309,12 +323,12 @@ class ClassIncremental(Stream):
     [(0, 0), (0, 0), (0, 1), (1, 2), (1, 3), (1, 2), (0, 1)]
     """
 
-    n_samples: int | None = _count(None, ENDLESS)
-    n_classes: int = _count(10, "Number of classes, at least 2.")
+    n_samples: int | None = _whole(None, ENDLESS)
+    n_classes: int = _whole(10, "Number of classes, at least 2.")
     classes_per_task: int = _parameter(2, "Number of classes of each task, at most.")
-    samples_per_task: int = _count(1000, "Number of examples in each task.")
-    n_features: int = _count(2, "Number of features.")
-    clusters_per_class: int = _count(2, "Number of clusters of each class.")
+    samples_per_task: int = _whole(1000, "Number of examples in each task.")
+    n_features: int = _whole(2, "Number of features.")
+    clusters_per_class: int = _whole(2, "Number of clusters of each class.")
     separation: float = _positive(4.0, "Distance of the closest means, in standard deviations.")
     recurrence: float = _probability(0.0, "Probability of a class of earlier tasks.")
     seed: int | None = _seed()
@@ -329,6 +343,7 @@ class ClassIncremental(Stream):
         self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
         # The first class of each task.
         self._firsts: Sequence[int] = range(0, self.n_classes, self.classes_per_task)
+        # A task alone is an endless stream with a single first class.
         self.tasks = [copy.copy(self) for _ in self._firsts]
         for task, first in zip(self.tasks, self._firsts, strict=True):
             vars(task).update(n_samples=None, _firsts=[first])
@@ -339,7 +354,7 @@ class ClassIncremental(Stream):
             yield next(tasks[self.concept_at(t)])
 
     def _examples_of(self, first: int) -> Iterator[Example]:
-        """Yield the examples of a task without end."""
+        """Yield examples of the task with a first class, without end."""
         rng = random.Random(None if self.seed is None else f"{self.seed}, {first}")
         earlier, own = range(first), range(self.n_classes)[first : first + self.classes_per_task]
         while True:
@@ -349,12 +364,12 @@ class ClassIncremental(Stream):
             yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
 
     def concept_at(self, t: int) -> int:
-        """Return the index of the task of example t (from 0)."""
+        """Return the index of the task of an example."""
         return t // self.samples_per_task % len(self._firsts)
 
 
 def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
-    """Return points scattered in a cube, with the given distance between the closest two."""
+    """Return points that are scattered in a cube. The closest two have the distance `separation`."""
     points: list[list[float]] = []
     while len(points) < n:
         places = [[rng.uniform(-1.0, 1.0) for _ in range(n_features)] for _ in range(N_CANDIDATES)]
@@ -365,12 +380,12 @@ def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -
 
 
 class Router(Stream):
-    """Requests to a router over models that differ in strength, topic and cost.
+    """Requests to a router that has to choose one of several models (arms) for each.
 
-    Each element is a request, and a dict that tells for each arm whether it would have answered
-    well; a policy learns only that of the arm it chose. Arm 0 is the weakest and costs nothing;
-    each further one is stronger and costs more. Each arm is better at the topic with its number.
-    `arms` are their numbers, `costs` what they cost, in units of rewards.
+    Each element is a pair: a request, and a dict that says for each arm whether it would answer well.
+    A policy may learn only the outcome of the arm that it chose. Arm 0 is the weakest and costs nothing;
+    each further arm is stronger and costs more. Each arm is better at the topic with its number. The
+    attribute `arms` has their numbers, and `costs` what they cost, in units of rewards.
 
     Examples
     --------
@@ -385,9 +400,9 @@ class Router(Stream):
 
     task = MO_BINARY_CLF
     n_features = 3
-    n_arms: int = _count(4, "Number of arms.")
-    change_at: int | None = _count(None, "Number of requests before the strengths are reversed.")
-    n_samples: int | None = _count(None, ENDLESS)
+    n_arms: int = _whole(4, "Number of arms.")
+    change_at: int | None = _whole(None, "Number of requests before the strengths are reversed.")
+    n_samples: int | None = _whole(None, ENDLESS)
     seed: int | None = _seed()
 
     def __post_init__(self) -> None:
@@ -396,6 +411,7 @@ class Router(Stream):
         self.costs = {arm: 0.05 * arm for arm in self.arms}
 
     def _success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
+        """Return the probability that an arm would answer request t well."""
         is_changed = self.change_at is not None and t >= self.change_at
         rank = self.n_arms - 1 - arm if is_changed else arm
         strength = 0.2 + 0.6 * rank / max(1, self.n_arms - 1)

@@ -7,9 +7,10 @@ errors, and (by `with_example`) an example that is tested.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from river_budget._state import Field
@@ -35,6 +36,11 @@ dtype
     Type of the elements of stored arrays: `"float32"` or `"float64"`. Sums are of doubles.
 """
 RAISES = "ValueError\n    If a parameter is out of range."
+ARGUMENTS = {
+    "x": "The features of an example, as a dict.",
+    "y": "A label.",
+    "X": "A frame of features, or a dict with an array for each feature.",
+}
 EXAMPLE = """\
 >>> from river import datasets, evaluate, metrics, preprocessing
 >>> import river_budget as rb
@@ -47,6 +53,7 @@ HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 ENTRY = re.compile(r"^(\w+)\n", re.MULTILINE)
 
 Kind = TypeVar("Kind", bound=type)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def documented(kind: Kind, example: str = "") -> Kind:
@@ -69,9 +76,25 @@ def documented(kind: Kind, example: str = "") -> Kind:
     attributes = f"{_joined(_attributes(kind))}\n{own.pop('Attributes', '')}"
     sections = {"Parameters": _joined(parameters), "Attributes": attributes, "Raises": RAISES}
     sections |= {"Examples": example, **own}
-    parts = [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
-    kind.__doc__ = "\n\n".join(map(str.rstrip, [summary, *parts]))
+    kind.__doc__ = "\n\n".join(map(str.rstrip, [summary, *_titled(sections)]))
+    _describe_methods(kind)
     return kind
+
+
+def described(function: Function, texts: Mapping[str, str], raises: str = "") -> Function:
+    """Add sections on the parameters and the errors to the docstring of a function, before its examples.
+
+    `texts` says what the parameters are, by name. A docstring that has such a section stays as it is.
+    """
+    doc = function.__doc__  # None if Python runs with -OO.
+    names = [name for name in inspect.signature(function).parameters if name in texts]
+    if not doc or not names or "Parameters\n" in doc:
+        return function
+    parameters = "\n".join(f"{name}\n    {texts[name]}" for name in names)
+    text, heading, examples = inspect.cleandoc(doc).partition("Examples\n")
+    parts = [text.rstrip(), *_titled({"Parameters": parameters, "Raises": raises})]
+    function.__doc__ = "\n\n".join([*parts, f"{heading}{examples}"]).rstrip()
+    return function
 
 
 def with_example(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
@@ -88,6 +111,18 @@ def _split(names: re.Pattern[str], text: str) -> tuple[str, dict[str, str]]:
     first, *parts = names.split(text)
     found, following = parts[::2], parts[1::2]
     return first, dict(zip(found, following, strict=True))
+
+
+def _describe_methods(kind: type) -> None:
+    """Complete the docstrings of the public methods that a class has from this package."""
+    bases = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.")]
+    for name, value in itertools.chain.from_iterable(vars(base).items() for base in bases):
+        if inspect.isfunction(value) and not name.startswith("_"):
+            described(value, ARGUMENTS)
+
+
+def _titled(sections: dict[str, str]) -> list[str]:
+    return [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
 
 
 def _joined(entries: dict[str, str]) -> str:

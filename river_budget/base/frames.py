@@ -21,21 +21,11 @@ LabelSeries = IntoSeries | NDArray[Any] | Sequence[Any]
 
 
 class Frame(NamedTuple):
-    """A mini-batch, as the models read it.
+    """A mini-batch, as the models read it."""
 
-    Attributes
-    ----------
-    columns
-        The names of the columns.
-    rows
-        The values (rows, columns): numbers, or objects of any type.
-    native
-        The frame of the user's library; None for a dict of arrays.
-    """
-
-    columns: list[Any]
-    rows: NDArray[Any]
-    native: Any
+    columns: list[Any]  # The names of the columns.
+    rows: NDArray[Any]  # The values (rows, columns): numbers, or objects of any type.
+    native: Any  # The frame of the user's library; None for a dict of arrays.
 
 
 def frame_of(X: Any) -> Frame:

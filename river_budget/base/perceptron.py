@@ -152,21 +152,8 @@ class GrowingPerceptron(Perceptron):
     def averaged_scores_one(self, x: Features) -> dict[Any, float]:
         """Return the mean score of each label under all hypotheses so far, after rounds 1 to T.
 
-        On i.i.d. examples, this average generalizes better than the last hypothesis [^1].
-
-        Parameters
-        ----------
-        x
-            The features.
-
-        Returns
-        -------
-        The mean scores by label.
-
-        Raises
-        ------
-        ValueError
-            If a value of x is refused.
+        On i.i.d. examples, this average generalizes better than the last hypothesis [^1]. Raises
+        ValueError if a value of x is refused.
 
         References
         ----------

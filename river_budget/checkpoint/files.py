@@ -16,6 +16,7 @@ from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
 from river_budget._state import require
+from river_budget.base.documented import Function, described
 from river_budget.checkpoint import codec
 from river_budget.checkpoint.codec import Tensors
 from river_budget.checkpoint.disk import write
@@ -32,6 +33,19 @@ INVALID = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, NotImplementedError,
     RecursionError, SafetensorError,
 )  # fmt: skip
+
+
+# What arguments are.
+ARGUMENTS = {
+    "model": "The model; see `save`.",
+    "path": "The file.",
+    "data": "The bytes.",
+    "extra": "Plain values to store with the model, by name.",
+}
+
+
+def _described(function: Function) -> Function:
+    return described(function, ARGUMENTS)
 
 
 class CheckpointError(ValueError):
@@ -85,38 +99,18 @@ def load(path: str | Path) -> Any:
     return restore(path)[0]
 
 
+@_described
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `save` wrote, and the `extra` values.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    CheckpointError, OSError
-        As `load`.
-    """
+    """Return the model that `save` wrote, and its `extra`. Raises as `load`."""
     try:
         return restores(Path(path).read_bytes())
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
 
 
+@_described
 def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
-    """Return a model as bytes, for a database or a message.
-
-    Parameters
-    ----------
-    model, extra
-        As for `save`.
-
-    Raises
-    ------
-    CheckpointError
-        As `save`.
-    """
+    """Return a model as bytes, for a database or a message. Raises CheckpointError as `save`."""
     tensors: Tensors = {}
     try:
         stored = codec.written_object(model, tensors)
@@ -127,35 +121,15 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         raise CheckpointError(f"the model cannot be stored: {error}") from None
 
 
+@_described
 def loads(data: bytes) -> Any:
-    """Return the model that `dumps` turned into bytes.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-
-    Raises
-    ------
-    CheckpointError
-        As `load`.
-    """
+    """Return the model that `dumps` turned into bytes. Raises CheckpointError as `load`."""
     return restores(data)[0]
 
 
+@_described
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `dumps` turned into bytes, and the `extra` values.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-
-    Raises
-    ------
-    CheckpointError
-        As `load`.
-    """
+    """Return the model that `dumps` turned into bytes, and its `extra`. Raises as `loads`."""
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
         require(FORMAT in metadata, "another program wrote it")
@@ -215,36 +189,16 @@ class Checkpointer:
         self.keep = keep
         self._n_steps = 0
 
+    @_described
     def step(self, extra: Mapping[str, Any] | None = None) -> None:
-        """Count one more example, and save the model after each `every` of them.
-
-        Parameters
-        ----------
-        extra
-            Plain values to store with the model, by name.
-
-        Raises
-        ------
-        CheckpointError, OSError
-            As `save`.
-        """
+        """Count one more example, and save the model after each `every` of them. Raises as `save`."""
         self._n_steps += 1
         if self._n_steps % self.every == 0:
             self.save(extra)
 
+    @_described
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
-        """Save the model now.
-
-        Parameters
-        ----------
-        extra
-            Plain values to store with the model, by name.
-
-        Raises
-        ------
-        CheckpointError, OSError
-            As the function `save`.
-        """
+        """Save the model now. Raises CheckpointError or OSError as the function `save`."""
         write(self.path, dumps(self.model, extra), self.keep)
 
 

@@ -16,24 +16,12 @@ Migration = Callable[[State], State]
 
 
 class Entry(NamedTuple):
-    """A registered class.
-
-    Attributes
-    ----------
-    kind
-        The class.
-    name
-        Its name in files.
-    version
-        The version of the states that its objects have now.
-    migrations
-        For each earlier version, the function that makes a state of the next version.
-    """
+    """A registered class."""
 
     kind: Any
-    name: str
-    version: int
-    migrations: Mapping[int, Migration]
+    name: str  # Its name in files.
+    version: int  # The version of the states of its objects.
+    migrations: Mapping[int, Migration]  # By the version that each one takes.
 
     def migrated(self, state: State, found: Any) -> State:
         """Return a state of the version `found` as one of this version.

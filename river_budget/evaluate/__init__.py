@@ -1,4 +1,4 @@
-"""Evaluate models on streams: side by side, or on a sequence of tasks."""
+"""Evaluate models on streams: side by side (`compare`), or on a sequence of tasks (`lifelong`)."""
 
 from __future__ import annotations
 

@@ -23,12 +23,18 @@ class Run:
 
     Attributes
     ----------
-    examples, mistakes, support_sizes
-        The run over time (points,): number of examples so far, of those whose label did not have the
-        largest score when predicted (y f(x) <= 0 with two labels), or, if the model does not count
-        these, of wrong or missing predictions, and of support vectors, if any.
-    memory_bytes, seconds
-        Size of the model at the end, and time to predict and learn all examples.
+    examples
+        Numbers of examples after which the run was recorded (points,).
+    mistakes
+        Number of mistakes until then (points,): the `n_mistakes` of a model that counts them, where a
+        mistake is a label that did not have the largest score (with two labels, y f(x) <= 0); for other
+        models, the number of wrong or missing predictions.
+    support_sizes
+        Number of support vectors then (points,); 0 for a model that has none.
+    memory_bytes
+        Size of the model at the end, in bytes.
+    seconds
+        Time to predict and learn all examples.
     figures
         The figures of a summary, by name.
     """
@@ -51,7 +57,13 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Runs of several models on the same permutations of one stream: `runs` has those of each name."""
+    """The runs of several models on the same permutations of one stream.
+
+    Attributes
+    ----------
+    runs
+        The runs of each model by name, one for each permutation.
+    """
 
     runs: dict[str, list[Run]]
 
@@ -60,12 +72,18 @@ class Comparison:
         lines = [["model", "mistakes %", "support", "bytes", "µs/example"]]
         for name, figures in self.summary().items():
             cells = zip(figures.values(), [".2f", ",.0f", ",.0f", ".2f"], strict=True)
-            shown = "{0:{2}} ± {1:{2}}" if len(self.runs[name]) > 1 else "{0:{2}}"
-            lines.append([str(name), *(shown.format(*figure, spec) for figure, spec in cells)])
+            has_deviation = len(self.runs[name]) > 1
+            lines.append([str(name)])
+            for (mean, deviation), spec in cells:
+                cell = f"{mean:{spec}} ± {deviation:{spec}}" if has_deviation else f"{mean:{spec}}"
+                lines[-1].append(cell)
         return text_table(lines)
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Return mean and deviation of figures over the permutations, the best model first."""
+        """Return mean and standard deviation of each figure over the permutations.
+
+        The model with the fewest mistakes comes first.
+        """
         found = {
             name: {key: _moments([run.figures[key] for run in runs]) for key in runs[0].figures}
             for name, runs in self.runs.items()
@@ -73,16 +91,17 @@ class Comparison:
         return dict(sorted(found.items(), key=lambda row: row[1]["mistakes_percent"][0]))
 
     def verdict(self) -> str:
-        """Return which model is best, and which ones are within two standard errors of it."""
+        """Return a sentence on which model is best, and which are within two standard errors of it."""
         (best, figures), *others = self.summary().items()
-        percent, n = figures["mistakes_percent"][0], self.runs[best][0].examples[-1]
-        chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)
+        percent, _ = figures["mistakes_percent"]
+        n_examples = self.runs[best][0].examples[-1]
+        chance = 2 * math.sqrt(2 * percent * (100 - percent) / n_examples)
         close = [name for name, row in others if row["mistakes_percent"][0] <= percent + chance]
         within = f" Within chance of it ({chance:.2f} points): {', '.join(close)}." if close else ""
         return f"{best} has the fewest mistakes.{within}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in plain types, ready for JSON."""
+        """Return the comparison in types that JSON has."""
         return {
             name: {
                 "summary": {key: {"mean": mean, "sd": sd} for key, (mean, sd) in figures.items()},
@@ -113,15 +132,15 @@ def compare(
     seed
         Random number generator seed for the permutations.
     n_points
-        Number of points at which mistakes and support sizes are recorded.
+        Number of times in a run that mistakes and support sizes are recorded.
     after_examples
-        Called at each point of a run with the model's name and the number of examples learned since
-        the last call. Its time is not counted.
+        Is called each time with the name of the model and the number of examples since the last call,
+        for instance to show progress. Its time is not counted.
 
     Raises
     ------
     ValueError
-        If a number is below 1, models are no dict, the stream is empty, or a model refuses a label.
+        If a number is below 1, `models` is not a dict, the stream is empty, or a model refuses a label.
 
     Examples
     --------
@@ -145,6 +164,7 @@ def compare(
     require(rows, "the stream has no examples")
     if seed is not None:
         check_seed("seed", seed)
+
     rng = random_of(seed)
     runs: dict[str, list[Run]] = {name: [] for name in models}
     for _ in range(permutations):
@@ -157,15 +177,18 @@ def compare(
 
 
 def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None]) -> Run:
+    """Run one model through the rows, and call `advance` with the number of rows at each point."""
     chain = Chain(model)
     n_wrong, seconds, points = 0, 0.0, []
     step = max(1, len(rows) // n_points)
     for begin in range(0, len(rows), step):
-        part, start = rows[begin : begin + step], time.perf_counter()
+        part = rows[begin : begin + step]
+        start = time.perf_counter()
         for x, y in part:
             n_wrong += bool(model.predict_one(x) != y)
             model.learn_one(x, y)
         seconds += time.perf_counter() - start
+
         n_mistakes = getattr(chain.last, "n_mistakes", n_wrong)
         points.append((begin + len(part), n_mistakes, getattr(chain.classifier, "n_support", 0)))
         advance(len(part))
@@ -174,7 +197,7 @@ def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], No
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as text. The first column has names."""
+    """Return lines of cells as a text. The first column is aligned to the left, others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
@@ -183,4 +206,6 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _moments(values: list[float]) -> tuple[float, float]:
-    return float(np.mean(values)), float(np.std(values, ddof=min(1, len(values) - 1)))
+    """Return the mean and the standard deviation, which is 0 for a single value."""
+    n_means = min(1, len(values) - 1)
+    return float(np.mean(values)), float(np.std(values, ddof=n_means))

@@ -23,8 +23,8 @@ from river_budget.evaluate.comparison import text_table
 class ContinualRun:
     """One model's run through a sequence of tasks.
 
-    Figures have the names of CapyMOA's `ocl.evaluation`. It averages both transfers over all steps;
-    here they follow
+    The figures have the names of CapyMOA's `ocl.evaluation`. CapyMOA averages both transfers over all
+    steps, while here they follow
     [Lopez-Paz & Ranzato 2017](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning).
 
     Attributes
@@ -34,22 +34,27 @@ class ContinualRun:
     accuracy_matrix
         R[i, j], the accuracy on the test examples of task j after step i (steps, tasks).
     chance_accuracy
-        The accuracy of random guesses on each task, 1 / (number of its classes) (tasks,).
-    classes, class_first_steps
-        The labels of the test examples, in the order of the tasks, and the first step that brings
-        each, or None if no step does (classes,).
+        The accuracy of random guesses on each task (tasks,): 1 over the number of its classes.
+    classes
+        The labels of the test examples, in the order of the task sequence (classes,).
+    class_first_steps
+        The first step that brings each class, or None if no step does (classes,).
     class_accuracy_matrix
         The accuracy on the test examples of each class after each step (steps, classes).
     wrong
         Whether the prediction for each example, before learning it, was wrong (examples,).
-    drifts, recovery_times
-        The indices of the examples at which the task changed, and how many examples the model took to
-        recover from that: until the error of 100 examples exceeded that of the 100 before it by at most
-        0.05. 0 if it did no harm, None if the next drift came first.
+    drifts
+        The indices of the examples at which the task changed.
+    recovery_times
+        How many examples the model took to recover from each drift. It has recovered once the error of
+        the next 100 examples exceeds that of the 100 before the drift by at most 0.05. The time is 0 if
+        the drift did no harm, and None if the next drift came first.
     support_sizes
         Number of support vectors after each example (examples,); empty for models that have none.
-    memory_bytes, microseconds_per_example
-        Size of the model at the end, and mean time to predict and learn one example.
+    memory_bytes
+        Size of the model at the end, in bytes.
+    microseconds_per_example
+        Mean time to predict and learn one example.
     accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer, class_forgetting,
     class_forgetting_avg, figures, forgetting, forward_transfer, mean_recovery_time, prequential_error
         Derived from these; see each property.
@@ -70,7 +75,7 @@ class ContinualRun:
 
     @property
     def prequential_error(self) -> float:
-        """Share of wrong predictions, each made before its example was learned."""
+        """Share of wrong predictions, where each example is predicted before it is learned."""
         return float(self.wrong.mean())
 
     @property
@@ -91,19 +96,20 @@ class ContinualRun:
 
     @property
     def backward_transfer(self) -> float:
-        """Mean change of the accuracy on a task from right after it was last learned to the end.
+        """Mean change of the accuracy on a task, from right after it was last learned to the end.
 
-        It leaves out the task learned last. Negative values mean forgetting.
+        The task that was learned last is left out. Negative values mean forgetting.
         """
-        R, last_steps = self.accuracy_matrix, {j: i for i, j in enumerate(self.task_sequence)}
+        R = self.accuracy_matrix
+        last_steps = {j: i for i, j in enumerate(self.task_sequence)}
         return _mean(R[-1, j] - R[i, j] for j, i in last_steps.items() if i < len(R) - 1)
 
     @property
     def forward_transfer(self) -> float:
-        """Mean accuracy on a task right before it is first learned, minus chance.
+        """Mean accuracy on a task right before it is first learned, minus that of random guesses.
 
-        It leaves out the task learned first. Lopez-Paz and Ranzato subtract the accuracy of a
-        randomly initialized model.
+        The task that is learned first is left out. (Lopez-Paz and Ranzato subtract the accuracy of a
+        randomly initialized model instead.)
         """
         R, chance = self.accuracy_matrix, self.chance_accuracy
         first_steps = {j: self.task_sequence.index(j) for j in self.task_sequence}
@@ -113,10 +119,11 @@ class ContinualRun:
     def forgetting(self) -> float:
         """Mean drop from the best earlier accuracy on a task to the accuracy at the end.
 
-        It leaves out the task learned last
+        The task that was learned last is left out
         ([Chaudhry et al. 2018](https://doi.org/10.1007/978-3-030-01252-6_33)).
         """
-        R, last = self.accuracy_matrix, self.task_sequence[-1]
+        R = self.accuracy_matrix
+        last = self.task_sequence[-1]
         return _mean(R[:-1, j].max() - R[-1, j] for j in {*self.task_sequence} - {last})
 
     @property
@@ -132,18 +139,18 @@ class ContinualRun:
     @property
     def class_forgetting_avg(self) -> float:
         """Mean of `class_forgetting` over the classes that have one."""
-        return _mean(drop for drop in self.class_forgetting if drop == drop)
+        return _mean(drop for drop in self.class_forgetting if not np.isnan(drop))
 
     @property
     def mean_recovery_time(self) -> float:
-        """Mean recovery time in examples; without recovery, those until the next drift or the end."""
+        """Mean recovery time in examples. Without recovery, it counts until the next drift or the end."""
         lengths = np.diff([*self.drifts, len(self.wrong)]).tolist()
         pairs = zip(self.recovery_times, lengths, strict=True)
         return _mean(length if time is None else time for time, length in pairs)
 
     @property
     def figures(self) -> dict[str, float]:
-        """All scalar figures by name; nan where there is nothing to average."""
+        """All scalar figures by name. A figure is nan if there is nothing to average."""
         names = [
             "prequential_error", "accuracy_final", "accuracy_seen_avg", "backward_transfer",
             "forward_transfer", "forgetting", "class_forgetting_avg", "mean_recovery_time",
@@ -161,9 +168,9 @@ class ContinualRun:
         return text_table(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run in plain types, as JSON has them; None for a figure that is nan.
+        """Return the run in types that JSON has. A figure that is nan becomes None.
 
-        It leaves out what has as many values as there are examples.
+        Attributes with a value for each example are left out.
         """
         values = vars(self) | self.figures
         values |= {"accuracy_seen": self.accuracy_seen, "class_forgetting": self.class_forgetting}
@@ -186,12 +193,12 @@ def lifelong(
     model
         Any River classifier. It is cloned.
     tasks
-        One stream for each task. Its first `n_test` examples are for testing; each step learns the
-        next `n_learn`.
+        A stream for each task. Its first `n_test` examples are kept for testing. Each step of the task
+        learns the next `n_learn` examples.
     task_sequence
         The index of the task of each step; by default each task once, in order.
     n_learn
-        Number of examples in a step; each is predicted, then learned.
+        Number of examples in a step. Each is predicted and then learned.
     n_test
         Number of test examples for each task.
 
@@ -218,20 +225,26 @@ def lifelong(
     check_count("n_learn", n_learn)
     check_count("n_test", n_test)
     check_indices("task_sequence", sequence, len(tasks), "task")
+
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
     learner, steps, hits, seconds = model.clone(), [], [], 0.0
     for j in sequence:
-        examples, start = _take(streams[j], n_learn, j), time.perf_counter()
+        examples = _take(streams[j], n_learn, j)
+        start = time.perf_counter()
         steps += _learn(learner, examples)
         seconds += time.perf_counter() - start
         hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
     wrong = [is_wrong for is_wrong, _ in steps]
 
+    # The labels of each task, and the classes in the order of the sequence, then those of other tasks.
     labels = [sorted({y for _, y in test}, key=str) for test in tests]
     classes = tuple(dict.fromkeys(y for j in [*sequence, *range(len(tasks))] for y in labels[j]))
-    first_steps = {y: i for i, j in [*enumerate(sequence)][::-1] for y in labels[j]}
+    # Later steps first, so that the first step of each class remains.
+    first_steps = {y: i for i, j in reversed([*enumerate(sequence)]) for y in labels[j]}
+    # Which class each test example has (test examples, classes).
     is_of = np.eye(len(classes))[[classes.index(y) for test in tests for _, y in test]]
+
     drifts = [n_learn * i for i in range(1, len(sequence)) if sequence[i] != sequence[i - 1]]
     spans = itertools.pairwise([*drifts, len(wrong)])
     return ContinualRun(
@@ -251,8 +264,13 @@ def lifelong(
 
 
 def recovery_time(wrong: Any, drift: int, window: int = 100, tolerance: float = 0.05) -> int | None:
-    """Return how many examples a model needs to recover from a drift, or None if it does not."""
-    before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
+    """Return how many examples a model needed to recover from a drift, or None if it did not.
+
+    `wrong` says whether each prediction was wrong, up to the next drift. The model has recovered once the
+    error in a window exceeds that in the window before the drift by at most the tolerance.
+    """
+    before = np.mean(wrong[max(0, drift - window) : drift])
+    after = np.asarray(wrong[drift:], float)
     if len(after) < window:
         return None
     errors = np.convolve(after, np.ones(window) / window, "valid")
@@ -261,6 +279,7 @@ def recovery_time(wrong: Any, drift: int, window: int = 100, tolerance: float = 
 
 
 def _take(stream: Any, n: int, task: int) -> list[Any]:
+    """Return the next n examples of a task's stream. Raises ValueError if it has fewer."""
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
     lacking = f"{n - len(examples)} more examples are needed"
     require(len(examples) == n, f"the stream of task {task} is too short: {lacking}")
@@ -268,7 +287,7 @@ def _take(stream: Any, n: int, task: int) -> list[Any]:
 
 
 def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
-    """Predict, then learn; return which predictions were wrong, and the support sizes, if any."""
+    """Predict and learn each example. Return whether it was wrong, and the support size, if any, of each."""
     classifier, steps = Chain(model).classifier, []
     for x, y in examples:
         is_wrong = model.predict_one(x) != y
@@ -278,5 +297,6 @@ def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]
 
 
 def _mean(values: Iterable[float]) -> float:
+    """Return the mean of some values; nan if there are none."""
     listed = list(values)
     return float(np.mean(listed)) if listed else float("nan")

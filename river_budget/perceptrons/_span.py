@@ -19,24 +19,12 @@ IN_SPAN = 1e-10
 
 
 class Basis(NamedTuple):
-    """Some vectors that are independent, and the projections of all other vectors onto their span.
+    """Some vectors that are independent, and the projections of all other vectors onto their span."""
 
-    Attributes
-    ----------
-    kept
-        The slots of the independent vectors.
-    others
-        The slots of the other vectors, in ascending order.
-    factor
-        The packed factor of the Gram matrix of the kept vectors; see `_core.gram`.
-    weights
-        The coefficients of the projections of the others (others, kept).
-    """
-
-    kept: list[int]
-    others: list[int]
-    factor: Floats
-    weights: Floats
+    kept: list[int]  # The slots of the independent vectors.
+    others: list[int]  # The slots of the other vectors.
+    factor: Floats  # The packed factor of the Gram matrix of the kept vectors; see `_core.gram`.
+    weights: Floats  # The coefficients of the projections of the others (others, kept).
 
     def merged(self, rows: Floats) -> Floats:
         """Return the coefficients (vectors, labels) after the projection: 0 for the others."""

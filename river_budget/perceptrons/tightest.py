@@ -56,32 +56,14 @@ class TightestPerceptron(ValidatedPerceptron):
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the posterior probability w_c of each label c at the support vector nearest to x.
 
-        Without a support vector, all are equal.
-
-        Parameters
-        ----------
-        x
-            The features.
-
-        Raises
-        ------
-        ValueError
-            If a value of x is refused.
+        Without a support vector, all are equal. Raises ValueError if a value of x is refused.
         """
         return self._by_label(self._posteriors(x))
 
     def posterior_one(self, x: Features) -> float:
         """Return the posterior probability w+ of the positive label at the support vector nearest to x.
 
-        Parameters
-        ----------
-        x
-            The features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value of x is refused.
+        Raises ValueError if there are more than two labels, or a value of x is refused.
         """
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]

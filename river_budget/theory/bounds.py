@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import require
+from river_budget.base.documented import Function, described
 
 __all__ = [
     "Guarantee", "LargestNorm", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run",
@@ -45,7 +45,7 @@ OF_RUN = "(our derivation, for a known run)"
 # All integers up to this are exact as doubles.
 LARGEST_BUDGET = 2**53
 
-# What the arguments of the theorems are; `_theorem` writes it into their docstrings.
+# What the arguments of the theorems are.
 PARAMETERS = {
     "norm": "Norm of the comparator.",
     "loss": "Cumulative hinge loss of the comparator.",
@@ -59,19 +59,11 @@ PARAMETERS = {
     "path_length": "The path length S of the comparator.",
 }
 
-Theorem = TypeVar("Theorem", bound=Callable[..., "Guarantee"])
+RAISES = "ValueError\n    If norm, loss, eta or path length is negative, or a budget below 1."
 
 
-def _theorem(function: Theorem) -> Theorem:
-    """Add the sections that all theorems share to a docstring, before the examples if there are any."""
-    if function.__doc__ is None:  # Python runs with -OO.
-        return function
-    entries = "\n".join(f"{n}\n    {PARAMETERS[n]}" for n in inspect.signature(function).parameters)
-    raises = "ValueError\n    If norm, loss, eta or path length is negative, or a budget below 1."
-    sections = f"Parameters\n----------\n{entries}\n\nRaises\n------\n{raises}\n\n"
-    text, heading, examples = inspect.cleandoc(function.__doc__).partition("Examples\n")
-    function.__doc__ = f"{text.rstrip()}\n\n{sections}{heading}{examples}".rstrip()
-    return function
+def _theorem(function: Function) -> Function:
+    return described(function, PARAMETERS, RAISES)
 
 
 @dataclasses.dataclass(frozen=True)
