@@ -56,7 +56,7 @@ def state_of(model: Any) -> dict[str, Any]:
     public = {
         name: plain_value(vars(model)[name]) for name in sorted(own) if not name.startswith("_")
     }
-    declared = {name: field.dump(model) for name, field in fields.items() if name != "_f"}
+    declared = {name: field.saved(model) for name, field in fields.items() if name != "_f"}
     # A function as a kernel has no state.
     hypothesis = (
         {**f.learned(), "store": model.support_vectors} if has_function(model) else f.state()
