@@ -34,9 +34,13 @@ def imported(module):
 
 
 def is_own(source, module):
-    """Return whether a module may export a name as its own: private modules and files have no other door."""
-    is_package = hasattr(module, "__path__")
-    doors = ["river_budget._" if is_package else "river_budget._core.", module.__name__]
+    """Return whether a module may export what it imports from a source.
+
+    Private modules and the files of a package have no other door, and `base` is the workshop of packages.
+    """
+    doors = ["river_budget._core.", module.__name__]
+    if hasattr(module, "__path__"):
+        doors += ["river_budget._", "river_budget.base"]
     return any(source.startswith(door) for door in doors)
 
 
