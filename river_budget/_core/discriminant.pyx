@@ -155,7 +155,7 @@ cdef class Discriminant(Engine):
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
         self.P = zero_matrix((places(self.n_rows, 0),), dtype)
         self.p = address(self.P)
-        self.kept = np.zeros((BUFFER if store.scaled[0] else 0, 2))
+        self.kept = np.zeros((BUFFER if store.bank.scaled[0] else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
         self.set_labels(2)
         self.reset()
@@ -169,7 +169,9 @@ cdef class Discriminant(Engine):
     cdef int answer(self) except -1 nogil:
         """Compute means, discriminants, logits and scores of the example of the store."""
         total, mean = 0.0, 0.0
-        self.fourier.project(self.store.layout.names, self.store.point.values, self.store.arrays)
+        self.fourier.project(
+            self.store.packed.layout.names, self.store.packed.point.values, self.store.packed.arrays
+        )
         z, factor = &self.fourier.projections[0], sqrt(2.0 / self.n_features)
         self.loops.waves(z, factor, self.phi, self.fourier.n)
         for c in range(self.n_labels):
@@ -197,7 +199,7 @@ cdef class Discriminant(Engine):
 
     def roll_back(self):
         """Take back the example that a round has kept and not learned; return False."""
-        if self.store.n > self.n_rounds:
+        if self.store.vectors.n > self.n_rounds:
             self.store.remove([self.n_rounds])
         return False
 
@@ -371,16 +373,16 @@ cdef class Discriminant(Engine):
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.K.base[:, : self.n_labels].copy(), "counts": self.counts.base.copy(),
             "scale": self.scale, "beta": self.beta, "squares": self.squares,
-            "kept": self.kept.base[: self.store.n].copy(),
+            "kept": self.kept.base[: self.store.vectors.n].copy(),
         }
 
     def restore_own(self, state):
         """Restore all but the store, of a model that has its labels."""
         cdef Py_ssize_t n = self.n_labels, n_features = self.n_features
-        dtype, is_kept = self.P.dtype, self.store.scaled[0] and self.n_rounds < BUFFER
+        dtype, is_kept = self.P.dtype, self.store.bank.scaled[0] and self.n_rounds < BUFFER
         kept = floats(state["kept"], (self.n_rounds if is_kept else 0, 2))
         is_valid = (kept[:, 0] >= 0) & (kept[:, 0] < n) & (kept[:, 1] > 0)
-        require(self.store.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
+        require(self.store.vectors.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
         inverse = floats(state["inverse"], (n_features * (n_features + 1) // 2,), dtype=dtype)
         P, = unpacked(inverse[np.newaxis], n_features)
         # What the rounding of a million steps may leave.

@@ -35,7 +35,7 @@ cdef class Engine:
 
     @property
     def n(self):
-        return self.store.n
+        return self.store.vectors.n
 
     # Forecasts.
 

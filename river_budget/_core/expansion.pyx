@@ -65,14 +65,14 @@ cdef class Expansion(Engine):
         return True
 
     cdef void close(self) noexcept:
-        self.is_open = self.has_kept_all = self.store.keeps_filled = False
+        self.is_open = self.has_kept_all = self.store.packed.keeps_filled = False
         self.log.clear()
 
     cdef int answer(self) except -1 nogil:
-        self.scores_of(self.store.rows, self.answers)
+        self.scores_of(self.store.bank.rows, self.answers)
 
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil:
-        n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
+        n = min((self.store.vectors.n + 7) // 8 * 8, self.table.shape[1])
         if self.n_labels == 2:
             scores[1] = self.scale * loops.dot(&self.table[1, 0], row, n)
             scores[0] = -scores[1]
@@ -85,9 +85,9 @@ cdef class Expansion(Engine):
         rival = self.rival_of_label(label)
         margin = 0.5 * (self.answers[label] - self.answers[rival])
         self.y.label, self.y.rival, self.y.margin, self.y.weight = label, rival, margin, weight
-        self.y.self_value = self.store.own_values[0]
+        self.y.self_value = self.store.bank.own_values[0]
         if not margin > threshold:
-            self.is_open = self.store.keeps_filled = True
+            self.is_open = self.store.packed.keeps_filled = True
             self.old_scale = self.scale
         elif self.sums is not None:
             self.sums.add(self.store)
@@ -101,7 +101,7 @@ cdef class Expansion(Engine):
     @property
     def oldest(self):
         self.store.check_slot(0)
-        return loops.least(self.store.inserted, self.store.n)
+        return loops.least(self.store.vectors.inserted, self.store.vectors.n)
 
     @property
     def row(self):
@@ -109,15 +109,15 @@ cdef class Expansion(Engine):
 
     @property
     def smallest(self):
-        slot, least, inserted = 0, INFINITY, self.store.inserted
-        for i in range(self.store.n):
+        slot, least, inserted = 0, INFINITY, self.store.vectors.inserted
+        for i in range(self.store.vectors.n):
             step = self.table[self.label_of(i), i]
             if step < least or step == least and inserted[i] < inserted[slot]:
                 slot, least = i, step
         return slot
 
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=0.0) except -1:
-        n, limit, inserted = self.store.n, INFINITY, self.store.inserted
+        n, limit, inserted = self.store.vectors.n, INFINITY, self.store.vectors.inserted
         best = n
         if n > costs.shape[0]:
             raise ValueError("a cost is needed for each vector")
@@ -130,7 +130,7 @@ cdef class Expansion(Engine):
 
     def row_at(self, Py_ssize_t slot):
         self.store.check_slot(slot)
-        return self.store.rows[slot]
+        return self.store.bank.rows[slot]
 
     def step_of(self, Py_ssize_t slot):
         self.store.check_slot(slot)
@@ -138,7 +138,7 @@ cdef class Expansion(Engine):
 
     def margin_of(self, Py_ssize_t slot):
         row = self.store.rows_of(slot)
-        n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
+        n = min((self.store.vectors.n + 7) // 8 * 8, self.table.shape[1])
         own = loops.dot(&self.table[self.label_of(slot), 0], row, n)
         if self.n_labels == 2:
             return self.scale * own
@@ -164,16 +164,16 @@ cdef class Expansion(Engine):
 
     @property
     def sizes(self):
-        cdef double[::1] sizes = np.zeros(self.store.n)
+        cdef double[::1] sizes = np.zeros(self.store.vectors.n)
         for c in range(self.n_labels):
-            for i in range(self.store.n):
+            for i in range(self.store.vectors.n):
                 sizes[i] += 0.5 * (self.scale * self.table[c, i]) ** 2
         return sizes.base
 
     @property
     def norm(self):
-        cdef double[:, ::1] values = np.empty((self.store.n, self.n_labels))
-        for slot in range(self.store.n):
+        cdef double[:, ::1] values = np.empty((self.store.vectors.n, self.n_labels))
+        for slot in range(self.store.vectors.n):
             self.scores_of(self.store.rows_of(slot), &values[slot, 0])
         products = self.matrix * values.base
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
@@ -197,7 +197,7 @@ cdef class Expansion(Engine):
     # What an algorithm does.
 
     def add(self, Example y not None, double step=1.0):
-        self.put(self.store.n, y, step)
+        self.put(self.store.vectors.n, y, step)
 
     def replace(self, Py_ssize_t slot, Example y not None, double step=1.0):
         self.store.check_slot(slot)
@@ -231,9 +231,9 @@ cdef class Expansion(Engine):
     def shift(self, Example y not None, change):
         cdef const double[::1] changes = np.ascontiguousarray(change, np.float64)
         factor = y.weight / self.scale
-        require(changes.shape[0] == self.store.n, "a change is needed for each vector")
+        require(changes.shape[0] == self.store.vectors.n, "a change is needed for each vector")
         self.keep_all()
-        for i in range(self.store.n):
+        for i in range(self.store.vectors.n):
             part = changes[i] * factor
             self.table[y.label, i] += part
             self.table[y.rival, i] -= part
@@ -242,11 +242,11 @@ cdef class Expansion(Engine):
     def change(self, change):
         cdef const double[:, ::1] changes = np.ascontiguousarray(change, np.float64)
         require(
-            changes.shape[0] == self.store.n and changes.shape[1] == self.n_labels,
+            changes.shape[0] == self.store.vectors.n and changes.shape[1] == self.n_labels,
             "a change is needed for each vector and label",
         )
         self.keep_all()
-        for i in range(self.store.n):
+        for i in range(self.store.vectors.n):
             for c in range(self.n_labels):
                 self.table[c, i] += changes[i, c] / self.scale
             if self.n_labels == 2:
@@ -257,7 +257,7 @@ cdef class Expansion(Engine):
         alpha = step * y.weight / self.scale
         if not fabs(alpha) <= LARGEST:
             raise ValueError("a coefficient is not finite or too large")
-        if slot == self.store.n and self.limit is not None and slot >= self.limit:
+        if slot == self.store.vectors.n and self.limit is not None and slot >= self.limit:
             raise ValueError(f"the budget of {self.limit} is full: replace or remove a vector first")
         if self.is_open:
             column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
@@ -266,7 +266,7 @@ cdef class Expansion(Engine):
                 old[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
             self.log.append((column, self.store.save(slot)))
         self.store.put(slot)
-        if self.store.capacity > self.table.shape[1]:
+        if self.store.bank.capacity > self.table.shape[1]:
             self.set_table(self.table.base)
         for c in range(self.n_labels):
             self.table[c, slot] = 0.0
@@ -288,7 +288,7 @@ cdef class Expansion(Engine):
     cdef int set_table(self, rows) except -1:
         """Set the coefficients without their common factor (labels, n or more), with room for more slots."""
         # Never without slots, so that each row has an address.
-        width = max(8, rows.shape[1], self.store.capacity)
+        width = max(8, rows.shape[1], self.store.bank.capacity)
         cdef double[:, ::1] table = padded(rows, rows.shape[0], width)
         Engine.set_labels(self, table.shape[0])
         self.table = table
@@ -296,7 +296,7 @@ cdef class Expansion(Engine):
     def rows(self):
         """Return the coefficients without their common factor (labels, n)."""
         with self.store:
-            return self.table.base[:, : self.store.n].copy()
+            return self.table.base[:, : self.store.vectors.n].copy()
 
     @property
     def nbytes(self):
@@ -313,7 +313,7 @@ cdef class Expansion(Engine):
         }
 
     def restore_own(self, state):
-        rows = floats(state["coefficients"], (self.n_labels, self.store.n))
+        rows = floats(state["coefficients"], (self.n_labels, self.store.vectors.n))
         largest, sums = abs(rows).max(initial=0.0), abs(rows.sum(axis=0)).max(initial=0.0)
         require(sums <= ROUNDING * largest, "the coefficients of a vector must sum to 0")
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)

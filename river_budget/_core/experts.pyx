@@ -66,7 +66,7 @@ cdef class Experts(Engine):
 
     cdef int note_prediction(self) except -1 nogil:
         if self.uses_repeats:
-            self.tickets.open(self.store.fingerprint(), self.n_rounds)
+            self.tickets.open(self.store.packed.fingerprint(), self.n_rounds)
 
     cdef int answer(self) except -1 nogil:
         self.posteriors.forecast(self.probabilities)
@@ -179,7 +179,7 @@ cdef class Experts(Engine):
         """
         self.ticket = -1
         if asked_at < 0:
-            self.ticket = self.tickets.find(self.store.fingerprint())
+            self.ticket = self.tickets.find(self.store.packed.fingerprint())
         if self.ticket >= 0:
             asked_at = self.tickets.all[self.ticket].n_rounds
         elif asked_at < 0 and not self.tickets.has_dropped:
@@ -198,7 +198,7 @@ cdef class Experts(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        n = self.store.n
+        n = self.store.vectors.n
         exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
         if exemplar >= 0:
             with gil:
@@ -233,9 +233,9 @@ cdef class Experts(Engine):
         self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
-        if slot >= 0 and self.store.n_inserted % CHECK_INTERVAL == 0:
+        if slot >= 0 and self.store.vectors.n_inserted % CHECK_INTERVAL == 0:
             with gil:  # a column of the inverses, in turn
-                self.posteriors.repair(self.store.n_inserted // CHECK_INTERVAL % self.store.n)
+                self.posteriors.repair(self.store.vectors.n_inserted // CHECK_INTERVAL % self.store.vectors.n)
         return due
 
     cdef int put(self, Store store, Py_ssize_t slot) except -1:
@@ -270,17 +270,17 @@ cdef class Experts(Engine):
         """Return the state without vectors and exemplars."""
         return {
             "tickets": self.tickets.state(),
-            "posteriors": self.posteriors.state(self.store.n), "weights": self.learned.base.copy(),
-            "repeats": self.repeats.state(), "rehearsal": self.rehearsal.state(self.store.n),
+            "posteriors": self.posteriors.state(self.store.vectors.n), "weights": self.learned.base.copy(),
+            "repeats": self.repeats.state(), "rehearsal": self.rehearsal.state(self.store.vectors.n),
         }
 
     def restore_own(self, state):
-        self.posteriors.restore(state["posteriors"], self.store.n)
+        self.posteriors.restore(state["posteriors"], self.store.vectors.n)
         self.learned.base[:] = floats(state["weights"], (3 * self.n_experts + 3,))
         self.normalize()
         self.repeats.restore(state["repeats"])
         self.tickets.restore(state["tickets"], self.n_rounds)
-        self.rehearsal.restore(state["rehearsal"], self.store.n)
+        self.rehearsal.restore(state["rehearsal"], self.store.vectors.n)
 
     def state(self):
         return {"exemplars": self.rehearsal.store.state(), **super().state()}
@@ -288,4 +288,4 @@ cdef class Experts(Engine):
     def restore(self, state):
         self.rehearsal.store.restore(state["exemplars"])
         super().restore(state)
-        self.posteriors.check(self.store.n)
+        self.posteriors.check(self.store.vectors.n)

@@ -35,9 +35,16 @@ cdef class Features:
     cdef Py_ssize_t room, n_rows, n_scales
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
+    cdef list layouts                 # of each vector (n,)
 
     cdef int set_room(self, Py_ssize_t room) except -1
     cdef int set_n(self, Py_ssize_t n) except -1
+    # Make room for another number of scales, which are lost.
+    cdef int set_n_scales(self, Py_ssize_t n_scales) except -1
+    # Make room for more slots. All values stay, also if memory lacks.
+    cdef int grow(self, Py_ssize_t capacity) except -1
+    # Return whether some vector has a number with a name.
+    cdef bint has_name(self, name) except -1
     cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows. Return
@@ -64,6 +71,8 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
 
     # Forget all arrays, and make room for others, whose numbers of elements are given by name.
     cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1
+    # Make room for more slots. All arrays stay, also if memory lacks.
+    cdef int grow(self, Py_ssize_t capacity) except -1
     # Set the arrays of a slot, new ones have none; return whether no slot has an array of some name any more.
     cdef bint put(self, dict arrays, Py_ssize_t slot, bint is_new) except -1
     # Return copies of the arrays in a slot.

@@ -9,8 +9,10 @@ import numpy as np
 
 from river_budget.kernels import Category
 
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact
 from libc.math cimport signbit
@@ -96,13 +98,19 @@ cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
     feature.length = length
 
 
+cdef int set_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+    """Give a feature a new column of zeros."""
+    memory = checked(calloc(capacity * sizeof(double) + LINE, 1))
+    feature.memory = memory
+    feature.column = <double *> ((<size_t> feature.memory + LINE - 1) // LINE * LINE)
+
+
 cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Move a feature to a column if enough of n vectors have it, else to a list."""
     cdef bint is_common = feature.length and feature.length * SHARE >= n
     cdef Py_ssize_t e = 0
     if is_common and feature.column == NULL:
-        feature.memory = checked(calloc(capacity * sizeof(double) + LINE, 1))
-        feature.column = <double *> ((<size_t> feature.memory + LINE - 1) // LINE * LINE)
+        set_column(feature, capacity)
         for i in range(feature.length):
             feature.column[feature.entries[i].slot] = feature.entries[i].value
         free(feature.entries)
@@ -184,7 +192,7 @@ cdef class Features:
         for r in range(self.n_rows):
             free(self.rows[r].memory)
             free(self.rows[r].entries)
-        self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
+        self.n_rows, self.n_used, self.n, self.index, self.layouts = 0, 0, 0, {}, []
         self.capacity, self.n_scales = capacity, n_scales
         self.set_room(0)
 
@@ -194,6 +202,23 @@ cdef class Features:
         reallocate(<void **> &self.rows, room * sizeof(Feature))
         reallocate(<void **> &self.scales, room * self.n_scales * sizeof(double))
         self.room = room
+
+    cdef int set_n_scales(self, Py_ssize_t n_scales) except -1:
+        reallocate(<void **> &self.scales, self.room * n_scales * sizeof(double))
+        self.n_scales = n_scales
+
+    cdef int grow(self, Py_ssize_t capacity) except -1:
+        for r in range(self.n_rows):
+            before = self.rows[r]
+            if before.column != NULL:
+                set_column(&self.rows[r], capacity)
+                memcpy(self.rows[r].column, before.column, self.capacity * sizeof(double))
+                free(before.memory)
+        self.capacity = capacity
+
+    cdef bint has_name(self, name) except -1:
+        cdef PyObject *row = PyDict_GetItemWithError(self.index, name)
+        return row != NULL and self.rows[<Py_ssize_t> <object> row].count > 0
 
     cdef int set_n(self, Py_ssize_t n) except -1:
         before = self.n
@@ -273,6 +298,17 @@ cdef class Matrices:
             self.all[self.n] = Matrix(sizes[name], self.n_elements, &raw[0, 0])
             self.n_elements += sizes[name]
             self.n += 1
+
+    cdef int grow(self, Py_ssize_t capacity) except -1:
+        cdef char[:, ::1] raw
+        for place, (name, (values, present)) in enumerate(list(self.tables.items())):
+            more_values = zero_matrix((capacity, self.sizes[name]), self.dtype)
+            more_values[: len(values)] = values
+            more_present = np.zeros(capacity, bool)
+            more_present[: len(present)] = present
+            raw = more_values.view(np.int8)
+            self.tables[name] = more_values, more_present
+            self.all[<Py_ssize_t> place].values = &raw[0, 0]
 
     cdef bint put(self, dict arrays, Py_ssize_t slot, bint is_new) except -1:
         is_gone = False

@@ -23,10 +23,10 @@ cdef Py_ssize_t end_of(const double[::1] factor, Py_ssize_t n) except -1:
 
 def forward_of(const double[::1] factor, Expansion f):
     """Return z = L^-1 k (n,) for the kernel row k of the example; `z.z` is the squared norm of its projection."""
-    n = f.store.n
+    n = f.store.vectors.n
     cdef double[::1] z = np.empty(n)
     if end_of(factor, n):
-        loops.forward(&factor[0], f.store.rows, &z[0], n)
+        loops.forward(&factor[0], f.store.bank.rows, &z[0], n)
     return z.base
 
 

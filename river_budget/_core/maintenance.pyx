@@ -45,14 +45,14 @@ cdef class Neighbours:
         return {"gram": self.gram.base[np.tril_indices(self.gram.shape[0])]}
 
     def restore(self, state):
-        triangle, n = floats(state["gram"], [None]), self.f.store.n
+        triangle, n = floats(state["gram"], [None]), self.f.store.vectors.n
         require(len(triangle) in (0, n * (n + 1) // 2), "a Gram matrix has the wrong size")
         if len(triangle):
             self.set_gram(triangle)
 
     cdef object set_gram(self, triangle):
         """Set the Gram matrix of all vectors from packed rows of its lower triangle."""
-        n = self.f.store.n
+        n = self.f.store.vectors.n
         # Together: an interrupt leaves none without the other.
         self.gram, self.nearest = unpacked(triangle[np.newaxis], n)[0], np.full(n, -1)
 
@@ -62,7 +62,7 @@ cdef class Neighbours:
 
     def squares(self):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
-        n = self.f.store.n
+        n = self.f.store.vectors.n
         cdef double[::1] squares = np.empty(n)
         if self.gram.shape[0] != n:
             gram = self.f.store.gram()
@@ -73,11 +73,11 @@ cdef class Neighbours:
                 self.nearest[i] = self.nearest_to(i)
             nearest, example = self.shares(i)
             squares[i] = self.gram[i, i] - nearest * self.gram[i, self.nearest[i]]
-            squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
+            squares[i] = max(0.0, squares[i] - example * self.f.store.bank.rows[i])
         return squares.base
 
     def take_over(self, Py_ssize_t slot):
-        weights = np.zeros(self.f.store.n)
+        weights = np.zeros(self.f.store.vectors.n)
         weights[self.nearest[slot]], weights[slot] = self.shares(slot)
         return weights
 
@@ -87,9 +87,9 @@ cdef class Neighbours:
         if slot is None:
             return
         place, n, own = slot, self.gram.shape[0], self.f.y.self_value
-        require(self.f.store.n == n, "the nearest vectors are not known")
+        require(self.f.store.vectors.n == n, "the nearest vectors are not known")
         for i in range(n):
-            self.gram[place, i] = self.gram[i, place] = self.f.store.rows[i]
+            self.gram[place, i] = self.gram[i, place] = self.f.store.bank.rows[i]
         self.gram[place, place] = own
         for i in range(n):
             j = self.nearest[i]
@@ -100,7 +100,7 @@ cdef class Neighbours:
 
     cdef (double, double) shares(self, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
-        j, row, own, nearest = self.nearest[i], self.f.store.rows, self.f.y.self_value, 0.0
+        j, row, own, nearest = self.nearest[i], self.f.store.bank.rows, self.f.y.self_value, 0.0
         square = self.gram[j, j]
         determinant = square * own - row[j] * row[j]
         if determinant > APART * square * own:
@@ -109,7 +109,7 @@ cdef class Neighbours:
 
     cdef Py_ssize_t nearest_to(self, Py_ssize_t i) noexcept:
         cdef Py_ssize_t best = -1
-        least, inserted = INFINITY, self.f.store.inserted
+        least, inserted = INFINITY, self.f.store.vectors.inserted
         for j in range(self.gram.shape[0]):
             distance = self.gram[j, j] - 2.0 * self.gram[i, j]
             if j != i and (
@@ -126,7 +126,7 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
     1, and `limit` the largest coefficient afterwards.
     """
     cdef double rest = 0.0, total = 0.0
-    slot, n = 0, f.store.n
+    slot, n = 0, f.store.vectors.n
     cdef double[::1] steps = np.empty(n), chances = np.empty(n)
     for i in range(n):
         steps[i] = f.scale * f.table[f.label_of(i), i]

@@ -18,7 +18,7 @@ cdef class Triangles:
 
 
 cdef class Posteriors:
-    cdef Store vectors                    # the support vectors, and the kernel rows of the example
+    cdef Store store                      # the support vectors, and the kernel rows of the example
     cdef readonly list experts            # kernel, forgetting factor and noise variance of each
     cdef readonly Py_ssize_t n_experts, n_kernels, n_columns, budget
     cdef readonly Triangles covariances   # C without its common factor (experts,)

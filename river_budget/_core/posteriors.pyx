@@ -112,9 +112,9 @@ cdef class Posteriors:
     that of the positive one; with C > 2 labels, mu is -1 + 2 / C, and each has a column.
     """
 
-    def __init__(self, Store vectors not None, list experts, Py_ssize_t budget):
-        n_experts, n_kernels, width = len(experts), vectors.n_kernels, (budget // LANES + 1) * LANES
-        self.vectors, self.experts, self.budget, self.width = vectors, experts, budget, width
+    def __init__(self, Store store not None, list experts, Py_ssize_t budget):
+        n_experts, n_kernels, width = len(experts), store.bank.n_kernels, (budget // LANES + 1) * LANES
+        self.store, self.experts, self.budget, self.width = store, experts, budget, width
         self.n_experts, self.n_kernels = n_experts, n_kernels
         self.kernels, self.factors, self.noises = [np.array(column) for column in zip(*experts)]
         self.covariances, self.inverses = Triangles(n_experts, width), Triangles(n_kernels, width)
@@ -125,10 +125,10 @@ cdef class Posteriors:
 
     cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil:
         cdef double p, total
-        n = self.vectors.n
+        n = self.store.vectors.n
         for e in range(self.n_experts):
             root, total = sqrt(self.scales[e]), 0.0
-            row = self.vectors.rows + self.kernels[e] * self.vectors.capacity
+            row = self.store.bank.rows + self.kernels[e] * self.store.bank.capacity
             own = &probabilities[e, 0]
             for i in range(self.n_columns):
                 m = self.prior + root * loops.inner(&self.means[e, i, 0], row, n)
@@ -146,7 +146,7 @@ cdef class Posteriors:
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil:
-        cdef Py_ssize_t n_updates = 0, n = self.vectors.n
+        cdef Py_ssize_t n_updates = 0, n = self.store.vectors.n
         cdef double share = 0.0, least_novelty = INFINITY
         for e in range(self.n_experts):
             self.r[e] = -1.0 if compare_margins(self, e, label) else 0.0
@@ -154,7 +154,7 @@ cdef class Posteriors:
         if n_updates == 0:
             return -1
         for z in range(self.n_kernels):
-            row, u = self.vectors.rows + z * self.vectors.capacity, &self.u[z, 0]
+            row, u = self.store.bank.rows + z * self.store.bank.capacity, &self.u[z, 0]
             loops.multiply(&self.inverses.matrices[z], row, u, n)
             self.g[z] = REGULARIZED - loops.inner(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
@@ -244,16 +244,16 @@ cdef class Posteriors:
 
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
-        grams = np.array([self.vectors.gram(z) for z in range(self.n_kernels)])
-        grams[:, range(self.vectors.n), range(self.vectors.n)] = REGULARIZED
+        grams = np.array([self.store.gram(z) for z in range(self.n_kernels)])
+        grams[:, range(self.store.vectors.n), range(self.store.vectors.n)] = REGULARIZED
         return grams
 
     def repair(self, Py_ssize_t slot):
         """Recompute each inverse that is inaccurate in the column of a slot."""
-        n = self.vectors.n
+        n = self.store.vectors.n
         column, product = self.a.base[:2]
         for z in range(self.n_kernels):
-            column[:n], column[n:] = self.vectors.row_of(slot, z), 0.0
+            column[:n], column[n:] = self.store.row_of(slot, z), 0.0
             column[slot] = REGULARIZED
             loops.multiply(&self.inverses.matrices[z], &self.a[0, 0], &self.a[1, 0], n)
             product[slot] -= 1.0
@@ -311,11 +311,11 @@ cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexc
 
 cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
     """Compute c, q and r of the experts that are updated; of the others they are 0."""
-    n = self.vectors.n
+    n = self.store.vectors.n
     self.backwards = not self.backwards
     for k in range(self.n_experts):
         e = self.n_experts - 1 - k if self.backwards else k
-        row = self.vectors.rows + self.kernels[e] * self.vectors.capacity
+        row = self.store.bank.rows + self.kernels[e] * self.store.bank.capacity
         c, matrix = &self.c[e, 0], &self.covariances.matrices[e]
         if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
             loops.multiply(matrix, row, c, n)
@@ -339,9 +339,9 @@ cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const cha
 
     The relevance is a^2 / variance once the example is added, in the mean over the experts.
     """
-    cdef Py_ssize_t slot = -1, n = self.vectors.n
+    cdef Py_ssize_t slot = -1, n = self.store.vectors.n
     cdef double value, own = 0.0
-    inserted = self.vectors.inserted
+    inserted = self.store.vectors.inserted
     scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
     squares = &self.a[self.n_kernels + 2, 0]
     memset(scores, 0, n * sizeof(double))

@@ -50,7 +50,7 @@ cdef class Rehearsal:
 
     cdef Py_ssize_t take(self, Py_ssize_t label, int64_t number, Store store) except -2 nogil:
         older = self.labels[label, OLDER]
-        slot = older - 1 if older > 0 else self.store.n
+        slot = older - 1 if older > 0 else self.store.vectors.n
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
             return -1
         with gil:
@@ -100,7 +100,7 @@ cdef class Rehearsal:
         n_labels, turn = self.labels.shape[0], count(state["turn"])
         labels, owners = integers(state["labels"], (n_labels, VECTORS)), integers(state["owners"], (n,))
         places = labels[:, OLDER:]
-        is_known = ((places >= 0) & (places <= self.store.n)).all()
+        is_known = ((places >= 0) & (places <= self.store.vectors.n)).all()
         require(is_known, "the exemplars are not those of the labels")
         require(((owners >= 0) & (owners < n_labels)).all(), "the label of a vector is unknown")
         self.labels.base[:, :VECTORS], self.owners.base[:n], self.turn = labels, owners, turn

@@ -84,9 +84,10 @@ cdef class ValidationTable:
             gram = np.tril(vectors.gram())
             return gram + np.tril(gram, -1).T
         # Its scales may have changed since the examples were stored.
-        self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
-        columns = np.zeros((vectors.n, self.store.n))
-        for slot in range(vectors.n):
+        self.store.rescale_like(vectors)
+        n, m = self.f.store.vectors.n, self.store.vectors.n
+        columns = np.zeros((n, m))
+        for slot in range(n):
             self.store.evaluate(vectors.vector(slot))
             columns[slot] = self.store.row()
         return columns.T
@@ -118,7 +119,7 @@ cdef class ValidationTable:
         }
 
     def restore(self, state):
-        m, n, n_labels = self.store.n, self.f.store.n, self.f.n_labels
+        m, n, n_labels = self.store.vectors.n, self.f.store.vectors.n, self.f.n_labels
         scores = floats(state["scores"], (m, n_labels), LARGEST_SUM)
         columns = integers(state["columns"], (m,))
         is_valid = ((columns >= 0) & (columns < n_labels)).all()
@@ -140,8 +141,8 @@ cdef class ValidationTable:
     def offer(self, x, row, scores, label):
         """Write an example beyond the others, with its kernel row (n,), scores (labels,) and label."""
         vectors = self.f.store
-        if self.store.n == 0:
-            self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
+        if self.store.vectors.n == 0:
+            self.store.rescale_like(vectors)
         self.store.evaluate(x)
         self.reserve(self.m + 1, self.n)
         self.table.base[self.m, : self.n] = row
@@ -151,17 +152,17 @@ cdef class ValidationTable:
     def join(self, bint is_offered=False):
         """Add the example of the round as the last vector, and as an example if the vectors are these."""
         f, m, n = self.f, self.m, self.n
-        if f.store.n != n:
+        if f.store.vectors.n != n:
             raise ValueError("the table has other vectors than the hypothesis")
         if not self.is_own:
             self.store.evaluate_like(f.store)
         self.reserve(m + 1, n + 1)
         for i in range(m):
-            self.table[i, n] = self.store.rows[i]
+            self.table[i, n] = self.store.bank.rows[i]
         if self.is_own:
             is_offered, self.columns[n] = True, f.y.label
             for i in range(n):
-                self.table[n, i] = f.store.rows[i]
+                self.table[n, i] = f.store.bank.rows[i]
             for c in range(f.n_labels):
                 self.scores[c, n], self.counts[c, n], self.weights[c, n] = f.answers[c], 0.0, NAN
             self.counts[f.y.label, n] = f.y.weight
@@ -266,11 +267,11 @@ cdef class CountedTable(ValidationTable):
         """Return the vector nearest to another one; n is the example of the round, or a joined vector."""
         cdef Py_ssize_t nearest = -1
         store = self.f.store
-        if store.n != self.n:
+        if store.vectors.n != self.n:
             raise ValueError("the table has other vectors than the hypothesis")
         if slot == self.n:
             if self.ranks:
-                nearest = loops.unique_largest(store.rows, self.n)
+                nearest = loops.unique_largest(store.bank.rows, self.n)
             return nearest if nearest >= 0 else self.f.cheapest(store.distances())
         if self.ranks:
             own, self.table[slot, slot] = self.table[slot, slot], 0.0
@@ -287,7 +288,7 @@ cdef class CountedTable(ValidationTable):
         nearest = self.nearest(self.n)
         self.reserve(self.m, self.n)
         self.f.commit()
-        self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.rows[nearest])
+        self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.bank.rows[nearest])
         self.weights[0, nearest] = NAN
 
     def counts_of(self, slots):

@@ -44,16 +44,16 @@ cdef class Sums:
     cpdef int add(self, Store store) except -1 nogil:
         """Add the store's example, or nothing if that fails; only names that some vector has get sums."""
         cdef bint is_known = (
-            <void *> store.layout.names == <void *> self.columns
-            and self.n_inserted in (-1, store.n_inserted)
-            and store.filled is None
+            <void *> store.packed.layout.names == <void *> self.columns
+            and self.n_inserted in (-1, store.vectors.n_inserted)
+            and store.packed.filled is None
         )
-        if not is_known or store.arrays is not None:
+        if not is_known or store.packed.arrays is not None:
             with gil:
                 self.add_parts(store, is_known)
         for i in range(self.slots.shape[0]):
             if self.slots[i] >= 0:
-                observe(&self.table[self.slots[i], 0], store.point.values[i])
+                observe(&self.table[self.slots[i], 0], store.packed.point.values[i])
             elif self.slots[i] < -1:
                 self.table[-2 - self.slots[i], 0] += 1.0
         self.n_observed += 1
@@ -68,7 +68,7 @@ cdef class Sums:
         try:
             if not is_known:
                 self.look_up(store)
-            if store.arrays is not None:
+            if store.packed.arrays is not None:
                 self.add_arrays(store)
         except BaseException:  # NumPy and the code of names deliver interrupts.
             self.columns = None
@@ -78,39 +78,39 @@ cdef class Sums:
 
     cdef int make_room(self, Store store) except -1:
         """Drop sums of names that no vector has, if there are many and new ones come."""
-        has_many = len(self.rows) > 2 * (store.features.n_used + store.matrices.n) + MAX_UNUSED
-        if has_many and not all([name in self.rows for name in store.layout.names]):
+        has_many = len(self.rows) > 2 * (store.bank.features.n_used + store.bank.matrices.n) + MAX_UNUSED
+        if has_many and not all([name in self.rows for name in store.packed.layout.names]):
             self.drop_unused(store.names)
 
     cdef int look_up(self, Store store) except -1:
         """Find the rows of the example's numbers, where names that some vector has get new ones."""
-        cdef list columns = store.layout.names
+        cdef list columns = store.packed.layout.names
         cdef set unknown
         cdef Py_ssize_t row
         for i, name in enumerate(columns):
-            if name not in self.rows and store.has_name(name):
+            if name not in self.rows and store.bank.features.has_name(name):
                 row = len(self.rows)
                 if row == len(self.table):
                     self.table = padded(self.table.base, 2 * row or 1)
                 # Its first value is not added yet.
                 self.table[row, :] = 0.0
-                self.table[row, 0], self.table[row, 1] = self.n_observed, store.point.values[i]
+                self.table[row, 0], self.table[row, 1] = self.n_observed, store.packed.point.values[i]
                 self.rows[name] = row
         found = [self.rows.get(name, -1) for name in columns]
-        n_inserted = store.n_inserted if -1 in found else -1
-        if store.filled is not None:
-            unknown = {self.rows[name] for name in store.filled if name in self.rows}
+        n_inserted = store.vectors.n_inserted if -1 in found else -1
+        if store.packed.filled is not None:
+            unknown = {self.rows[name] for name in store.packed.filled if name in self.rows}
             found = [-2 - row if row in unknown else row for row in found]
         self.slots = np.array(found, np.int64)
-        self.n_inserted, self.columns = n_inserted, columns if store.filled is None else None
+        self.n_inserted, self.columns = n_inserted, columns if store.packed.filled is None else None
 
     cdef int add_arrays(self, Store store) except -1:
         cdef double[::1] values
         cdef double[:, ::1] table
-        arrays = {name: own for name, own in self.arrays.items() if name in store.matrices.place_of}
+        arrays = {name: own for name, own in self.arrays.items() if name in store.bank.matrices.place_of}
         added = []
-        for name, array in store.arrays.items():
-            if name in store.matrices.place_of:
+        for name, array in store.packed.arrays.items():
+            if name in store.bank.matrices.place_of:
                 elements = array.astype(np.float64)
                 if name not in arrays or len(arrays[name]) != len(elements):
                     arrays[name] = np.zeros((len(elements), N_COLUMNS))

@@ -391,8 +391,9 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
     assert max(sizes) - min(sizes) < 0.1 * min(sizes)
 
 
-@pytest.mark.parametrize("first", range(5, 62, 7))
-def test_no_vector_is_lost_if_memory_lacks_for_more_slots(first):
+def refusing_name(first):
+    """Return a class of names of which one raises MemoryError when it is looked up so many times."""
+
     class Name(str):
         n_calls = -1000
 
@@ -402,19 +403,79 @@ def test_no_vector_is_lost_if_memory_lacks_for_more_slots(first):
                 raise MemoryError
             return super().__hash__()
 
-    store = filled(rb.RBF(gamma=1.0), [{Name("a"): float(t), f"b{t}": 1.0} for t in range(32)])
+    return Name
+
+
+def check_that_no_put_is_lost(store, name, x):
+    """Check a store whose next vector x cannot be put once, as code of the names raises."""
     vectors, order = [store.vector(slot) for slot in range(32)], store.insertion_order.tolist()
-    store.evaluate({f"c{t}": 1.0 for t in range(9)})
+    store.evaluate(x)
     before = store.row().tolist()
-    Name.n_calls = 0
+    name.n_calls = 0
     with pytest.raises(MemoryError):
         store.put(32)
-    Name.n_calls = -1000
-    assert [store.vector(slot) for slot in range(store.n)] == vectors
+    name.n_calls = -1000
+    same = [repr(store.vector(slot)) for slot in range(store.n)]
+    assert same == list(map(repr, vectors))
     assert store.insertion_order.tolist() == order
     assert store.capacity == 32
-    put(store, {f"c{t}": 1.0 for t in range(9)})
+    put(store, x)
     assert store.row_of(32)[:32].tolist() == before
+
+
+@pytest.mark.parametrize("first", range(5, 62, 7))
+def test_no_vector_is_lost_if_memory_lacks_for_arrays_of_a_new_name(first):
+    name = refusing_name(first)
+    store = filled(rb.RBF(gamma=1.0), [{name("a"): float(t), f"b{t}": 1.0} for t in range(32)])
+    check_that_no_put_is_lost(store, name, {"c": 1.0, "array": np.ones(2)})
+
+
+def test_no_vector_is_lost_if_memory_lacks_for_more_slots():
+    name = refusing_name(1)
+    vectors = [{name("a"): np.array([float(t)]), f"b{t}": 1.0} for t in range(32)]
+    store = filled(rb.RBF(gamma=1.0), vectors)
+    check_that_no_put_is_lost(store, name, {f"c{t}": 1.0 for t in range(9)})
+
+
+def test_values_of_any_kind_stay_when_there_are_more_slots():
+    rng = np.random.default_rng(3)
+    additive = rb.AdditiveRationalQuadratic(gamma=0.5, names=("a", "e"))
+    kernels = [rb.Polynomial(), rb.RBF(gamma=0.1), additive]
+    vectors = [
+        {"a": rng.normal(), f"rare {t % 9}": rng.normal(), "e": rng.normal(size=3)}
+        for t in range(40)
+    ]
+    store = Store(kernels)
+    for x in vectors:
+        put(store, x)
+    whole = Store(store.kernels)
+    # This one gets all vectors at once.
+    whole.__setstate__(store.__reduce__()[2])
+    assert store.capacity == whole.capacity == 64
+    assert store.by_age.tolist() == list(range(40))
+    for z in range(3):
+        assert store.gram(z).tolist() == whole.gram(z).tolist()
+        assert store.self_values(z).tolist() == whole.self_values(z).tolist()
+    for x in vectors:
+        store.evaluate(x)
+        whole.evaluate(x)
+        assert [store.row(z).tolist() for z in range(3)] == [
+            whole.row(z).tolist() for z in range(3)
+        ]
+
+
+def test_arrays_that_no_vector_has_any_more_count_in_all_rows():
+    kernel = rb.AdditiveRationalQuadratic(gamma=0.5, names=("a", "e"))
+    store = filled(kernel, [{"a": 1.0, "e": np.ones(3)}])
+    put(store, {"a": 1.0}, slot=0)
+    put(store, {"a": 2.0})
+    rows = rows_at(store, [{"a": 1.0}, {"a": 2.0}]).tolist()
+    assert store.gram().tolist() == rows
+    restored = Store([kernel])
+    restored.restore(store.state())
+    assert restored.gram().tolist() == rows
+    store.rescale(store.kernels, {}, 1.0)
+    assert store.gram().tolist() == rows
 
 
 def test_nothing_changes_while_memory_is_counted():
