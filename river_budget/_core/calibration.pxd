@@ -9,8 +9,8 @@
 # those of the model itself by how likely each made the labels so far. It owns all of that, knows neither the
 # model nor River, and is used from Python: labels come as keys of a dict of gaps. It always holds that the
 # last row of `biases` is 0, and that the weights of the mixture are positive and have a sum of 1.
-cdef enum:
-    N_MAPS = 3
+cdef enum: N_MAPS = 3
+
 cdef struct Map:
     double a, b                       # its slopes
     double aa, ab, bb                 # the sum of their Hessians

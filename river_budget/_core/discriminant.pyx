@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
 """Linear discriminant analysis on random features, one example at a time; see `discriminant.pxd`."""
 
-from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sin, sqrt
+from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sqrt
 from libc.stdint cimport int8_t
 from libc.string cimport memset
 

@@ -7,9 +7,9 @@
 #
 # A round packs an example into the store (`evaluate`), computes the scores of all labels (`forecast`), and
 # learns (`learn`), which says what is due after it: an update by the algorithm, or new scales. It is open
-# from the moment that it asks for an update until `commit` or `roll_back`, and nothing else can be asked of
-# the engine in between. Most engines learn within the round and never open one. `scan` does the same for
-# the rows of a block, one after the other and without the GIL, up to a row after which something is due.
+# from the moment that it asks for an update until `commit` or `roll_back`, and no other forecast or round
+# can begin in between. Most engines learn within the round and never open one. `scan` does the same for the
+# rows of a block, one after the other and without the GIL, up to a row after which something is due.
 #
 # `answers` are the scores at the example of the store as long as `answered_at` is the `stamp` of that; it is
 # set to -1 by whatever changes the hypothesis. So `learn_one` of the example that was predicted last

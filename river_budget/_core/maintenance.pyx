@@ -2,7 +2,7 @@
 """The maintenance of a full support set: which vector to remove, merge or project; see `maintenance.pxd`."""
 
 from libc.math cimport INFINITY, exp, log, sqrt
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 import numpy as np
 

@@ -2,7 +2,6 @@
 """Which vector to remove by its losses on validation examples; see `removal.pxd`."""
 
 from libc.math cimport INFINITY, NAN, fabs, isnan
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 import numpy as np
