@@ -172,13 +172,16 @@ def check_disturbances(subject: Subject) -> None:
 
     To mend it, keep nothing in a prediction that learning reads.
     """
-    for lines in (subject.lines(), subject.steady_lines()):
+    steady = subject.steady_lines()
+    for lines in (subject.lines(), steady):
         model, undisturbed = subject.new(), subject.new()
         rng, half = random.Random(subject.seed), len(lines) // 2
         for x, y, w in lines[:half]:
             for each in (model, undisturbed):
                 each.predict_one(x)
-            model = _disturbed(subject, model, rng.choice(lines[half:])[0], rng)
+            # It is no example that is learned, also if the kernel reads only some names.
+            other = {**rng.choice(steady)[0], **rng.choice(lines[half:])[0]}
+            model = _disturbed(subject, model, other, rng)
             for each in (model, undisturbed):
                 each.learn_one(x, y, w)
         require_same(

@@ -64,9 +64,9 @@ def blocks(
 ) -> Iterator[tuple[dict[Any, Any], list[Any], list[float]]]:
     """Yield lines in blocks of random lengths, as columns, labels and weights.
 
-    The lines of a block have the same names.
+    The lines of a block have the same names, in the same order.
     """
-    for _, same in itertools.groupby(lines, key=lambda line: set(line[0])):
+    for _, same in itertools.groupby(lines, key=lambda line: list(line[0])):
         rest = list(same)
         while rest:
             size = rng.randint(1, 30)
