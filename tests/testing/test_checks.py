@@ -259,6 +259,17 @@ def test_a_function_that_takes_only_its_own_examples_says_so():
     assert isinstance(error.value.__cause__, KeyError)
 
 
+def test_rows_of_a_block_have_one_order_of_names():
+    """Sums over features follow it, and Mnemotron and KernelLDA tell by a last bit."""
+    testing.check_blocks(rb.Mnemotron(budget=5), seed=3)
+
+
+def test_no_question_is_about_an_example_that_is_learned():
+    """It would wait for its label, and a kernel that reads two names takes many examples as equal."""
+    kernels = (rb.AdditiveRationalQuadratic(gamma=0.7, names=("u", "v")),)
+    testing.check_disturbances(rb.Mnemotron(budget=5, kernels=kernels), seed=2)
+
+
 def test_models_without_a_budget_have_no_check_of_it():
     names = [check.__name__ for check in testing.checks(rb.KernelPerceptron())]
     assert not {"check_budget", "check_memory"} & set(names)
