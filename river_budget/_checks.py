@@ -89,17 +89,13 @@ def random_of(seed: int | None) -> random.Random:
 
 
 check_real = number_check("a finite number", math.isfinite)
-check_positive = number_check("a positive finite number", lambda value: 0 < value < math.inf)
-check_not_negative = number_check(
-    "a finite number of at least 0", lambda value: 0 <= value < math.inf
-)
-check_probability = number_check("a number from 0 to 1", lambda value: 0 <= value <= 1)
+check_positive = number_check("a positive finite number", lambda v: 0 < v < math.inf)
+check_not_negative = number_check("a finite number of at least 0", lambda v: 0 <= v < math.inf)
+check_probability = number_check("a number from 0 to 1", lambda v: 0 <= v <= 1)
 
 # With larger weights, products of coefficients and kernel values could overflow.
-check_weight = number_check("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e12)
-check_class_weight = number_check(
-    "a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12
-)
+check_weight = number_check("a number from 0 to 1e+12", lambda v: 0 <= v <= 1e12)
+check_class_weight = number_check("a number from 1e-12 to 1e+12", lambda v: 1e-12 <= v <= 1e12)
 
 
 def weight_of(w: Any) -> float:
@@ -153,16 +149,9 @@ def _is_double(value: Any) -> bool:
 def parameter(
     *, default: Any = dataclasses.MISSING, check: Check | None = None, kw_only: bool = False
 ) -> Any:
-    """Declare a parameter of a `Parametrized` class or a dataclass.
+    """Declare a parameter of a `Parametrized` class or a dataclass, with its check.
 
-    Parameters
-    ----------
-    default
-        The default value. If it is None, None needs no check.
-    check
-        Is called with the name and the value, and raises ValueError if the value is invalid.
-    kw_only
-        Whether the parameter can only be given by keyword.
+    None is not checked if it is the default.
     """
     return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
 

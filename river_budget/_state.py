@@ -194,16 +194,10 @@ class Field(Generic[T]):
 
 
 class Number(Field[float]):
-    """A finite float from `least` to `most`.
+    """A finite float from `least` to `most`, which are no limits by default.
 
-    Parameters
-    ----------
-    least, most
-        The range; no limits by default.
-    start
-        The starting value; by default `least`, or 0 if there is none.
-    names
-        `key` and `doc`, as in `Field`.
+    It starts at `start`; by default at `least`, or at 0 if there is no such limit. `names` are `key` and
+    `doc` of a `Field`.
     """
 
     def __init__(
@@ -228,17 +222,11 @@ Random = Field[random.Random]
 
 
 class Array(Field[Floats]):
-    """An array of floats. The attribute may have room to grow: the state has only the declared shape.
+    """An array of floats. It may have room to grow: only the part with the declared shape is saved.
 
-    Parameters
-    ----------
-    shape
-        The shape in the state: numbers, and names of attributes that hold numbers, which may be dotted
-        (`"_f.n_labels"`). A longer array is cut to it, and a shorter one is padded with zeros.
-    start
-        The shape of the array of zeros at the start. Without it, the constructor makes the array.
-    names
-        `key` and `doc`, as in `Field`.
+    The shape consists of numbers, and of names of attributes that hold numbers, which may be dotted
+    (`"_f.n_labels"`). An array that is too short is padded with zeros. It starts as zeros of the shape
+    `start`, unless the constructor makes it. `names` are `key` and `doc` of a `Field`.
     """
 
     def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: Any) -> None:
@@ -285,13 +273,6 @@ class Learned:
 
         This is called before the object is made, because a forged file of a few bytes could otherwise
         make the constructor allocate gigabytes.
-
-        Parameters
-        ----------
-        parameters
-            The parameters of the constructor, by name.
-        state
-            The state to restore after that.
         """
 
     def state(self) -> State:
@@ -299,17 +280,9 @@ class Learned:
         return {field.key: field.saved(self) for field in self._fields.values()}
 
     def restore(self, state: State) -> None:
-        """Give a new object what another one has learned.
+        """Give a new object what another one with the same parameters has learned.
 
-        Parameters
-        ----------
-        state
-            What `state` returned for an object with the same parameters.
-
-        Raises
-        ------
-        ValueError
-            If a value is invalid, or values contradict each other.
+        Raises ValueError if a value is invalid, or if values contradict each other.
         """
         for field in self._fields.values():
             field.restore(self, state[field.key])

@@ -29,7 +29,7 @@ class Algorithm(NamedTuple):
         return self.model.__name__
 
     def takes(self, parameter: str) -> bool:
-        """Return whether the class has a parameter with a name."""
+        """Return whether the class has a parameter of this name."""
         return parameter in inspect.signature(self.model).parameters
 
     def build(self, kernel: Any = None, variant: str | None = None, **others: Any) -> Any:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.rcsetup import cycler
 
-from river_budget.base.documented import Function, described
+from river_budget.base.documented import describing
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
@@ -54,9 +54,7 @@ PARAMETERS = {
     "title": "The title.",
 }
 
-
-def _plot(function: Function) -> Function:
-    return described(function, PARAMETERS)
+_plot = describing(PARAMETERS)
 
 
 @_plot

@@ -53,12 +53,8 @@ class UnitNorm(Learned, base.Transformer):
         Parameters
         ----------
         x
-            The features.
-
-        Raises
-        ------
-        ValueError
-            If the value of one of the names is not an array of numbers in one dimension.
+            The features. ValueError is raised if the value of one of the names is not an array of
+            numbers in one dimension.
         """
         scaled = dict(x)
         for name in self.names:

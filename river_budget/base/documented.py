@@ -40,6 +40,8 @@ ARGUMENTS = {
     "x": "The features of an example, as a dict.",
     "y": "A label.",
     "X": "A frame of features, or a dict with an array for each feature.",
+    "state": "What `state` returned.",
+    "parameters": "The parameters of the constructor, by name.",
 }
 EXAMPLE = """\
 >>> from river import datasets, evaluate, metrics, preprocessing
@@ -97,6 +99,11 @@ def described(function: Function, texts: Mapping[str, str], raises: str = "") ->
     return function
 
 
+def describing(texts: Mapping[str, str], raises: str = "") -> Callable[[Function], Function]:
+    """Return `described` as a decorator."""
+    return lambda function: described(function, texts, raises)
+
+
 def with_example(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
     """Return a decorator as `documented`, which also adds an example on River's Bananas.
 
@@ -117,8 +124,9 @@ def _describe_methods(kind: type) -> None:
     """Complete the docstrings of the public methods that a class has from this package."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.")]
     for name, value in itertools.chain.from_iterable(vars(base).items() for base in bases):
-        if inspect.isfunction(value) and not name.startswith("_"):
-            described(value, ARGUMENTS)
+        function = getattr(value, "__func__", value)
+        if inspect.isfunction(function) and not name.startswith("_"):
+            described(function, ARGUMENTS)
 
 
 def _titled(sections: dict[str, str]) -> list[str]:

@@ -16,7 +16,7 @@ from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
 from river_budget._state import require
-from river_budget.base.documented import Function, described
+from river_budget.base.documented import describing
 from river_budget.checkpoint import codec
 from river_budget.checkpoint.codec import Tensors
 from river_budget.checkpoint.disk import write
@@ -43,9 +43,7 @@ ARGUMENTS = {
     "extra": "Plain values to store with the model, by name.",
 }
 
-
-def _described(function: Function) -> Function:
-    return described(function, ARGUMENTS)
+_described = describing(ARGUMENTS)
 
 
 class CheckpointError(ValueError):

@@ -30,7 +30,7 @@ from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import require
-from river_budget.base.documented import Function, described
+from river_budget.base.documented import describing
 
 __all__ = [
     "Guarantee", "LargestNorm", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run",
@@ -61,9 +61,7 @@ PARAMETERS = {
 
 RAISES = "ValueError\n    If norm, loss, eta or path length is negative, or a budget below 1."
 
-
-def _theorem(function: Function) -> Function:
-    return described(function, PARAMETERS, RAISES)
+_theorem = describing(PARAMETERS, RAISES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,33 +107,18 @@ class Guarantee:
 
 @dataclasses.dataclass(frozen=True)
 class LargestNorm:
-    """The largest norm of a comparator that a theorem admits, as a function of the budget.
-
-    Attributes
-    ----------
-    formula
-        The function.
-    least_budget
-        The smallest budget for which the theorem holds.
-    """
+    """The largest norm of a comparator that a theorem admits, as a function of the budget."""
 
     formula: Callable[[int], float]
-    least_budget: int = 1
+    least_budget: int = 1  # The smallest budget for which the theorem holds.
 
     def __call__(self, budget: int) -> float:
         check_count("budget", budget)
         return self.formula(budget)
 
+    @_theorem
     def limits(self, norm: float, budget: int) -> dict[str, bool]:
-        """Return the theorem's assumptions on norm and budget, and whether each holds.
-
-        Parameters
-        ----------
-        norm
-            Norm of the comparator.
-        budget
-            The budget of the algorithm, at least 1.
-        """
+        """Return the theorem's assumptions on norm and budget, and whether each holds."""
         least = self.least_budget
         holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
         return holds | _limit(norm, self(budget))

@@ -13,6 +13,7 @@ from river_budget._arrays import Floats, Ints, widened
 from river_budget._core.store import Store
 from river_budget._state import require
 from river_budget.base import Labels, Perceptron
+from river_budget.base.documented import describing
 from river_budget.kernels import Features, Kernel
 
 __all__ = ["Comparator", "Span"]
@@ -32,6 +33,16 @@ TEMPERATURES = 0.1, 0.005
 
 # Iterations at each temperature. With large weights of the loss, a minimum would take thousands.
 N_ITERATIONS = 100
+
+# What the arguments of methods are.
+ARGUMENTS = {
+    "model": "The perceptron.",
+    "examples": "The features of each example.",
+    "stream": "Pairs of features and label.",
+    "bound": "A function that returns the bound for a norm and a loss.",
+}
+
+_described = describing(ARGUMENTS)
 
 
 class Comparator:
@@ -98,18 +109,11 @@ class Comparator:
         self.classes = list(classes)
 
     @classmethod
+    @_described
     def of(cls, model: Perceptron) -> Comparator:
         """Return the hypothesis of a perceptron as a comparator.
 
-        Parameters
-        ----------
-        model
-            The perceptron.
-
-        Raises
-        ------
-        ValueError
-            If the model is something else, such as a `Mnemotron`, whose hypothesis is a mixture.
+        Raises ValueError for other models, such as a `Mnemotron`, whose hypothesis is a mixture.
         """
         error = f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
         require(isinstance(model, Perceptron), error)
@@ -120,22 +124,11 @@ class Comparator:
         products = self.coefficients * (self._store.gram() @ self.coefficients)
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
+    @_described
     def scores(self, examples: Sequence[Features]) -> Floats:
-        """Return the score of each label for some examples; with two labels, -g(x) and g(x).
+        """Return the score of each label (examples, labels); with two labels, -g(x) and g(x).
 
-        Parameters
-        ----------
-        examples
-            The features of each example.
-
-        Returns
-        -------
-        The scores (examples, labels).
-
-        Raises
-        ------
-        ValueError
-            If a value is invalid.
+        Raises ValueError if a value is invalid.
         """
         rows = np.empty((len(examples), self._store.n))
         for i, x in enumerate(examples):
@@ -143,18 +136,11 @@ class Comparator:
             rows[i] = self._store.row()
         return rows @ self.coefficients
 
+    @_described
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,). Labels without a column have the score 0.
 
-        Parameters
-        ----------
-        stream
-            Pairs of features and label.
-
-        Raises
-        ------
-        ValueError
-            If a value or a label is invalid.
+        Raises ValueError if a value or a label is invalid.
         """
         examples = list(stream)
         labels = Labels(len(self.classes) + len(examples))
@@ -215,14 +201,9 @@ class Span:
         # Certificates of several models that share this span share the minimizers, too.
         self._minimum = functools.cache(self._minimize)
 
+    @_described
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
-        """Return the comparator with the lowest bound.
-
-        Parameters
-        ----------
-        bound
-            A function that returns the bound for a norm and a loss.
-        """
+        """Return the comparator with the lowest bound."""
 
         def value(power: float) -> float:
             _, norm, loss = self._minimum(power)
