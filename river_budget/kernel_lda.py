@@ -131,7 +131,8 @@ class KernelLDA(OnlineClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if (scales := self._feature_scales) is not None:
+        scales = self._feature_scales
+        if scales is not None:
             self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
     def _recover(self) -> None:

@@ -59,12 +59,16 @@ class ProjectronPlusPlus(Projectron):
             tau = _clipped_ratio(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)
             return (tau, beta) if beta >= 0 else (0.0, 0.0)
-        excess = loss - (delta / self._eta if self._eta > 0 else math.inf if delta > 0 else 0.0)
+        cost_at_0 = math.inf if delta > 0 else 0.0
+        excess = loss - (delta / self._eta if self._eta > 0 else cost_at_0)
         tau = _clipped_ratio(min(loss, 2 * excess), projected)
-        return tau, max(0.0, tau * (2 * excess - tau * projected)) if tau > 0 else 0.0
+        if tau == 0:
+            return 0.0, 0.0
+        return tau, max(0.0, tau * (2 * excess - tau * projected))
 
 
 def _clipped_ratio(numerator: float, denominator: float) -> float:
+    """Return the ratio, at least 0 and at most 1; 0 unless the numerator is positive."""
     if numerator >= denominator:
         return float(numerator > 0)
     return max(0.0, numerator / denominator) if denominator > 0 else 0.0
