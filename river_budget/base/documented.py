@@ -42,6 +42,8 @@ ARGUMENTS = {
     "X": "A frame of features, or a dict with an array for each feature.",
     "state": "What `state` returned.",
     "parameters": "The parameters of the constructor, by name.",
+    "new_params": "Parameters that get other values, by name.",
+    "include_attributes": "Whether to copy what was learned, too.",
 }
 EXAMPLE = """\
 >>> from river import datasets, evaluate, metrics, preprocessing

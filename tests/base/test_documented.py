@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from river_budget import checkpoint, evaluate, kernels, plots, synth, theory
 from river_budget._state import Number
 from river_budget.base import Perceptron, documented
 from river_budget.catalog import ALGORITHMS
@@ -74,3 +75,30 @@ def test_a_docstring_is_completed():
 def test_without_docstrings_all_is_imported():
     script = "import river_budget as rb; assert not rb.Forgetron.__doc__; rb.Forgetron(budget=2)"
     subprocess.run([sys.executable, "-OO", "-c", script], check=True)
+
+
+def own_parameters(function):
+    return inspect.signature(function).parameters.keys() - {"self", "cls", "kwargs"}
+
+
+def functions_with_arguments():
+    """Return the public functions of some modules and classes that take arguments, by name."""
+    owners = [checkpoint, evaluate, kernels, plots, theory, theory.bounds, *CLASSES.values()]
+    owners += [checkpoint.Checkpointer, theory.Comparator, theory.Span]
+    owners += [getattr(synth, name) for name in synth.__all__]
+    found = {}
+    for name, value in (pair for owner in owners for pair in inspect.getmembers(owner)):
+        is_function = inspect.isfunction(value) or inspect.ismethod(value)
+        if is_function and not name.startswith("_") and own_parameters(value):
+            found[f"{value.__module__}.{value.__qualname__}"] = value
+    public = re.compile(r"river_budget\.(?!_|base\.documented)")
+    return {name: value for name, value in found.items() if public.match(name)}
+
+
+FUNCTIONS = functions_with_arguments()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_the_arguments_of_public_functions_are_described(function):
+    described = {name for line in entries(function, "Parameters") for name in line.split(", ")}
+    assert own_parameters(function) <= described
