@@ -113,7 +113,7 @@ class CalibrationError(base.MultiClassMetric):
 
 
 class FadingError(base.MultiClassMetric):
-    """Prequential error with a fading factor: the share of wrong predictions, of which recent ones weigh more.
+    """Prequential error with a fading factor: the share of wrong predictions, weighted by recency.
 
     Use it to follow concept drift, like an error over a sliding window, but in constant time and memory
     ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). The last

@@ -9,9 +9,9 @@ from river_budget.perceptrons._validation import ValidatedPerceptron
 class FixedBudgetPerceptron(ValidatedPerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
-    Use it with clean labels and no drift only: it keeps mislabelled examples. Once the budget is
-    full, a misclassified example is added, and the support vector with the largest margin
-    `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the incoming example.
+    Use it only with clean labels and without drift, because it keeps mislabelled examples. Once the
+    budget is full, a misclassified example is added, and the support vector that has the largest
+    margin without its own term, `y (f(x) - alpha k(x, x))`, is removed. It may be the incoming one.
 
     References
     ----------

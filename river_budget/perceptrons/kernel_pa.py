@@ -10,8 +10,9 @@ class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 
     Use it as the unbounded baseline for updates on margin errors: of the perceptrons, it makes the
-    fewest mistakes and stores the most support vectors. Every example with a margin below 1 becomes a support vector, with the smallest
-    coefficient that gives it a margin of 1, within the limit that `C` sets.
+    fewest mistakes and stores the most support vectors. Every example with a margin below 1 becomes a
+    support vector, with the smallest coefficient that gives it a margin of 1, within the limit that
+    `C` sets.
 
     Parameters
     ----------

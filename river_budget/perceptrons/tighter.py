@@ -15,8 +15,8 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
     """The Tighter Perceptron.
 
     Use it for rare positives, or for few vectors without drift. Once the budget is full, a
-    misclassified example is added, and the support vector whose removal gives the fewest errors on
-    a validation set is removed, the oldest among ties. It may be the incoming example.
+    misclassified example is added, and one of the support vectors is removed: the one whose removal
+    gives the fewest errors on a validation set, the oldest among ties. It may be the incoming one.
 
     Parameters
     ----------

@@ -18,16 +18,17 @@ from river_budget.perceptrons._validation import ValidatedPerceptron
 class TightestPerceptron(ValidatedPerceptron):
     """The Tightest Perceptron.
 
-    Use it on a small budget without drift: there it is the most accurate perceptron. Every support vector counts the positive and negative labels of the examples that were nearest
-    to it, `c+` and `c-`. It is taken to be positive with probability
-    `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
-    is added, and the support vector (it may be the incoming one) is removed whose removal gives the
-    smallest expected hinge loss on all support vectors: a validation set that is robust to noisy
-    labels, without further examples.
+    Use it on a small budget without drift: there it is the most accurate perceptron. Every support
+    vector counts the labels of the examples to which it was the nearest one: `c+` positive and `c-`
+    negative labels. It counts as positive with the probability
+    `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example is
+    added, and the support vector is removed whose removal gives the smallest expected hinge loss on
+    all support vectors; it may be the incoming one. So the support vectors are their own validation
+    set, which is robust to noisy labels.
 
-    For more than two labels, which the paper does not have, the weight of a label is the
-    probability that its share is the largest under the Dirichlet posterior, and the loss is the
-    hinge loss of half the difference between its score and the largest other one.
+    The paper has only two labels. With more, the weight of a label is the probability that its share
+    is the largest under the Dirichlet posterior, and the loss is the hinge loss of half the difference
+    between its score and the largest other one.
 
     Parameters
     ----------
