@@ -290,12 +290,13 @@ cdef class Matrices:
     cdef int clear(self, Py_ssize_t capacity, dict sizes) except -1:
         cdef char[:, ::1] raw
         reallocate(<void **> &self.all, len(sizes) * sizeof(Matrix))
-        self.n, self.n_elements, self.sizes, self.place_of, self.tables = 0, 0, sizes, {}, {}
+        self.n, self.n_elements, self.sizes, self.place_of, self.tables = 0, 0, {}, {}, {}
         for name in sorted(sizes, key=repr):  # so that sums depend on the vectors alone
             values = zero_matrix((capacity, sizes[name]), self.dtype)
             raw = values.view(np.int8)
             self.tables[name], self.place_of[name] = (values, np.zeros(capacity, bool)), self.n
             self.all[self.n] = Matrix(sizes[name], self.n_elements, &raw[0, 0])
+            self.sizes[name] = sizes[name]
             self.n_elements += sizes[name]
             self.n += 1
 

@@ -47,7 +47,8 @@ cdef class Vectors:
         has_new = packed.arrays is not None and packed.arrays.keys() - self.matrices.place_of.keys()
         if slot == bank.capacity or has_new or bank.array_sizes is None:
             if bank.array_sizes is None:
-                bank.array_sizes = {name: len(array) for name, array in (packed.arrays or {}).items()}
+                arrays = packed.arrays or {}
+                bank.array_sizes = {name: len(arrays[name]) for name in sorted(arrays, key=repr)}
                 has_new = True
             kernels = self.resolved_kernels()
             if has_new or kernels != bank.kernels:
