@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from river_budget._core.features cimport Feature, Layout, Matrix, checked
+from river_budget._core.features cimport Feature, Layout, checked
 from river_budget._core.loops cimport loops
 
 cdef extern from "Python.h":
