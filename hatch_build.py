@@ -72,7 +72,10 @@ FLAGS = [
     "-Wno-psabi",
 ]
 # Modules whose rounds take as long if they are compiled for their size.
-SMALL = {SHARED, "calibration", "discriminant", "experts", "rehearsal", "repeats", "sums"}
+SMALL = {
+    SHARED, "calibration", "discriminant", "experts", "maintenance", "rehearsal", "repeats", "sums",
+    "tickets", "vectors",
+}  # fmt: skip
 # The variables with flags of the user.
 GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")
 # If it is set, a missing compiler is an error, and none is installed.

@@ -141,7 +141,9 @@ def test_signals_while_features_come_and_go(name):
             examples = [(x, y) for x, y, _ in come_and_go(seed, share_of_arrays=0.3)]
             storm.call(lambda: [model.learn_one(x, y) for x, y in examples])  # noqa: B023
             loaded = checkpoint.loads(checkpoint.dumps(model))
-            assert content(loaded.state()) == content(model.state())
+            # A store without vectors gets its kernel with the first one.
+            states = [content(each.state(), without=["kernels"]) for each in (loaded, model)]
+            assert states[0] == states[1]
             model = loaded if seed % 10 else MODELS[name](None)
     assert storm.n_interrupts == 2 * N_INTERRUPTS
 
