@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +9,13 @@ from typing import Any
 from river import base
 from river.compose import Pipeline
 
-from river_budget._core.calibration import LARGEST_GAP, Calibrator
+from river_budget._core.calibration import Calibrator, gaps_of_probabilities, gaps_of_scores
 from river_budget._state import Field, Learned, bytes_of
 from river_budget.base import Chain, Perceptron, WrappedAnswer, documented
 from river_budget.base.machine import Copied
 from river_budget.kernels import Features
 
 __all__ = ["Calibrated", "Calibrator"]
-
-# Smaller probabilities of other libraries are raised to this, as in River's log loss.
-SMALLEST_PROBABILITY = 1e-15
 
 
 class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Classifier):
@@ -152,6 +148,11 @@ class Calibrated(ClassifierWrapper):
 
     calibrator = Field[Calibrator](Calibrator)
 
+    def __init__(self, model: base.Classifier | Pipeline) -> None:
+        super().__init__(model)
+        # The probabilities of a perceptron only rank examples.
+        self._uses_scores = isinstance(self._chain.last, Perceptron)
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         from river.dummy import PriorClassifier  # slow to import
@@ -160,7 +161,10 @@ class Calibrated(ClassifierWrapper):
 
     def ask(self, x: Features) -> WrappedAnswer:
         inner = self._chain.ask(x)
-        gaps = self._gaps(inner.scores if self._uses_scores else inner.probabilities)
+        if self._uses_scores:
+            gaps = gaps_of_scores(inner.scores)
+        else:
+            gaps = gaps_of_probabilities(inner.probabilities)
         return WrappedAnswer(inner, inner.label, self.calibrator.probabilities(gaps), gaps)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
@@ -185,11 +189,11 @@ class Calibrated(ClassifierWrapper):
         try:
             features = chain.features(x)
             if self._uses_scores:
-                gaps = self._gaps(chain.last.scores_one(features))
+                gaps = gaps_of_scores(chain.last.scores_one(features))
             elif chain.asks:
-                gaps = self._gaps(chain.last.ask(features).probabilities)
+                gaps = gaps_of_probabilities(chain.last.ask(features).probabilities)
             else:
-                gaps = self._gaps(chain.last.predict_proba_one(features))
+                gaps = gaps_of_probabilities(chain.last.predict_proba_one(features))
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
         self._learn_with(gaps, x, y, asked_at, **kwargs)
@@ -208,19 +212,3 @@ class Calibrated(ClassifierWrapper):
             raise
         finally:
             self.calibrator.learn(gaps, y)
-
-    @property
-    def _uses_scores(self) -> bool:
-        """Whether the maps take scores: the probabilities of a perceptron only rank examples."""
-        return isinstance(self._chain.last, Perceptron)
-
-    def _gaps(self, values: dict[Any, float]) -> dict[Any, float]:
-        """Return the largest logit minus that of each label, given scores, or probabilities."""
-        if self._uses_scores:
-            logits = [0.5 * score for score in values.values()]
-        else:
-            # The order of the arguments makes a NaN the smallest probability.
-            logits = [math.log(min(max(SMALLEST_PROBABILITY, p), 1.0)) for p in values.values()]
-        largest = max(logits, default=0.0)
-        gaps = [min(largest - logit, LARGEST_GAP) for logit in logits]
-        return dict(zip(values, gaps, strict=True))

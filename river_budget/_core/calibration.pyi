@@ -1,8 +1,15 @@
+from collections.abc import Mapping
 from typing import Any
 
 from river_budget._state import State
 
 LARGEST_GAP: float
+
+def gaps_of_scores(scores: Mapping[Any, float]) -> dict[Any, float]:
+    """Return the largest logit minus that of each label; a logit is half a score."""
+
+def gaps_of_probabilities(probabilities: Mapping[Any, float]) -> dict[Any, float]:
+    """Return the same, given probabilities."""
 
 class Calibrator:
     weights: list[float]

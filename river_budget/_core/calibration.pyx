@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False, infer_types=True
 """Calibration maps: their probabilities, and one online Newton step for each; see `calibration.pxd`."""
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, fmax, fmin, log, sqrt
 
 import sys
 
@@ -26,6 +26,31 @@ cdef double SMALLEST_LIKELIHOOD = 1e-300    # smaller ones are taken as this, so
 # A map for each forgetting factor, which multiplies the sum of its Hessians in each round.
 cdef double[N_MAPS] FORGETTING = [1.0, 0.998, 0.99]
 cdef double[1 + N_MAPS] PRIOR_WEIGHTS = [1.0 / 2.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]
+
+cdef double SMALLEST_PROBABILITY = 1e-15    # smaller ones of others are raised to this, as in River's log loss
+
+
+def gaps_of_scores(scores):
+    """Return the largest logit minus that of each label; a logit is half a score."""
+    return gaps_of({label: 0.5 * <double> score for label, score in scores.items()})
+
+
+def gaps_of_probabilities(probabilities):
+    """Return the largest logit minus that of each label, given probabilities; NaN counts as the smallest one."""
+    cdef dict logits = {}
+    cdef double p
+    for label, value in probabilities.items():
+        p = value
+        logits[label] = log(fmin(p if p > SMALLEST_PROBABILITY else SMALLEST_PROBABILITY, 1.0))
+    return gaps_of(logits)
+
+
+cdef dict gaps_of(dict logits):
+    cdef double largest = -INFINITY
+    for logit in logits.values():
+        largest = fmax(largest, <double> logit)
+    return {label: fmin(largest - <double> logit, CAP) for label, logit in logits.items()}
+
 
 cdef class Calibrator:
     """A mixture of the model's own probabilities and of calibration maps learned online.

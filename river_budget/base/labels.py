@@ -68,6 +68,9 @@ class Labels:
 
     def check(self, y: Any) -> None:
         """Raise ValueError if `add` would refuse a label. Nothing changes."""
+        with contextlib.suppress(TypeError):  # It is not hashable, and refused below.
+            if y in self.column:
+                return
         copy.copy(self).add(y)
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:

@@ -72,8 +72,10 @@ class KeyedModel(Learned):
 
     Attributes
     ----------
-    model, last_seq
-        The model, and the largest number so far; -1 before the first.
+    model, chain, is_policy
+        The model, the chain through which it is asked and learns, and whether it is a policy.
+    last_seq
+        The largest number so far; -1 before the first.
     pending
         Of the events without a label yet, by their numbers: features, prediction, and the number of
         examples that the model had learned.
@@ -88,6 +90,7 @@ class KeyedModel(Learned):
 
     def __init__(self, model: Any) -> None:
         self.model, self.chain = model, Chain(model)
+        self.is_policy = hasattr(model, "decide")
 
     @property
     def accuracy(self) -> float | None:
@@ -207,7 +210,8 @@ class KeyedLearner:
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {shown(event):.100}")
         seq, last = event.seq, keyed.last_seq
-        if not isinstance(seq, numbers.Integral) or isinstance(seq, bool):
+        is_whole = type(seq) is int or isinstance(seq, numbers.Integral)
+        if not is_whole or isinstance(seq, bool):
             raise ValueError(f"seq is {shown(seq)}: expected a whole number")
         if seq > min(last + self.max_jump, LARGEST_ID):
             raise ValueError(
@@ -216,7 +220,7 @@ class KeyedLearner:
             )
         if seq > last and event.x is None:
             raise ValueError(f"event {shown(seq)} of {shown(event.key)} is new and has no features")
-        answer = _decide if hasattr(keyed.model, "decide") else self._predict
+        answer = _decide if keyed.is_policy else self._predict
         margin, y_pred = answer(keyed, event)
         return Prediction(event.key, seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
@@ -235,7 +239,8 @@ class KeyedLearner:
         if y is not None and (is_new or is_waiting):
             # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
             chain.check_label(y)
-            check_storable("the label", y)
+            if type(y) not in IMMUTABLE:
+                check_storable("the label", y)
             is_right, n_rounds, is_learned = bool(y_pred_then == y), chain.n_rounds, False
             try:
                 chain.learn(x, y, asked_at)
