@@ -13,6 +13,7 @@
 # Who packs owns nothing of the dict: values are copied, and Python functions get a deep copy, the snapshot.
 cimport cython
 from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
 
 from river_budget._core.features cimport Layout
 from river_budget._core.kernel_bank cimport KernelBank, Point
@@ -41,7 +42,9 @@ cdef class PackedExample:
     # Take a deep copy of an example for Python functions, unless it is the last one; return whether it is new.
     cdef bint take_snapshot(self, dict x) except -1
     # Return whether the fresh values are those of the example, and its rows are known.
-    cdef bint is_last(self) noexcept nogil
+    cdef inline bint is_last(self) noexcept nogil:
+        cdef size_t size = self.layout.m * sizeof(double)
+        return self.has_rows and not memcmp(self.fresh, self.point.values, size)
     # Take other names.
     cdef int set_layout(self, list names) except -1
     # Look up the feature rows of the names, and measure the example.

@@ -20,7 +20,7 @@ from cpython.tuple cimport PyTuple_Check
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport isfinite
 from libc.stdint cimport uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from river_budget._core.features cimport Layout, hash_of, hash_of_bytes, is_small, mixed
 
@@ -195,9 +195,6 @@ cdef class PackedExample:
         check_names(list(x))
         self.snapshot = copy.deepcopy(x)
         return True
-
-    cdef bint is_last(self) noexcept nogil:
-        return self.has_rows and not memcmp(self.fresh, self.point.values, self.layout.m * sizeof(double))
 
     # Rows.
 
