@@ -27,6 +27,7 @@ from river_budget.base import (
     documented,
     parameter,
 )
+from river_budget.base.documented import describing
 from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
@@ -35,6 +36,17 @@ __all__ = ["ArmClassifiers", "Ticket"]
 
 # As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
 KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
+
+
+_described = describing(
+    {
+        "arm_ids": "The names of the arms to choose from, in any sequence.",
+        "arm_id": "The name of an arm.",
+        "context": "The features of the decision, as a dict.",
+        "ticket_id": "The id of the ticket of a decision.",
+        "reward": "1 for success, 0 for failure.",
+    }
+)
 
 
 class Ticket(NamedTuple):
@@ -138,6 +150,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
     _wrapped_model = property(_new_model)
 
+    @_described
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context."""
         waiting = Counter(arm for arm, *_ in self._pending.values())
@@ -148,6 +161,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
             values[arm] = (n * p + n_0) / (n + waiting[arm] + n_0) - costs.get(arm, 0.0)
         return values
 
+    @_described
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
         """Choose one of some arms, names in any sequence; keep the context, a dict, until `reward`.
 
@@ -171,10 +185,12 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         self._pending[ticket.id], self._next_id = waiting, ticket.id + 1
         return ticket
 
+    @_described
     def waits_for(self, ticket_id: int) -> Any:
         """Return the arm of a ticket that waits for its reward, or None."""
         return self._pending.get(ticket_id, (None, None, 0))[0]
 
+    @_described
     def reward(self, ticket_id: int, reward: float) -> bool:
         """Learn the reward of a ticket as `update`, or return False if it does not wait for one."""
         is_ticket = isinstance(ticket_id, Ticket)
@@ -185,6 +201,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         self._learn(arm, context, reward, ticket_id, n_rounds)
         return True
 
+    @_described
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
         """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
@@ -221,6 +238,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
                 self._n += 1
                 self._pending.pop(ticket_id, None)
 
+    @_described
     def forget(self, arm_id: Any) -> None:
         """Forget an arm and its tickets."""
         self._models.pop(arm_id, None)

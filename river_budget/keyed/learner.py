@@ -12,8 +12,17 @@ from river_budget._checks import check_count, shown
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import Chain
 from river_budget.base.answer import IMMUTABLE
+from river_budget.base.documented import describing
 from river_budget.checkpoint import CheckpointError
 from river_budget.checkpoint.codec import check_storable
+
+_described = describing(
+    {
+        "state": "The bytes of a key, as they were returned last; None for a new key.",
+        "keyed": "The live model of the key.",
+        "event": "The event.",
+    }
+)
 
 # Names and values of these types can be stored.
 TEXTS = frozenset([str])
@@ -166,6 +175,7 @@ class KeyedLearner:
         expected = "a classifier, or ArmClassifiers with a seed"
         require(is_classifier or is_chooser, f"factory must return {expected}, got {self._outline}")
 
+    @_described
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the new state of a key, given the old one or None, and the prediction of an event.
 
@@ -175,6 +185,7 @@ class KeyedLearner:
         prediction = self.advance(keyed, event)
         return self.serialize(keyed), prediction
 
+    @_described
     def deserialize(self, state: bytes | None) -> KeyedModel:
         """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
@@ -192,6 +203,7 @@ class KeyedLearner:
             raise CheckpointError(f"the record beside the model is invalid: {error}") from None
         return keyed
 
+    @_described
     def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
         state = checkpoint.dumps(keyed.model, keyed.state())
@@ -202,6 +214,7 @@ class KeyedLearner:
             )
         return state
 
+    @_described
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the prediction of an event, then let a live model learn it.
 
