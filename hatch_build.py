@@ -73,8 +73,8 @@ FLAGS = [
 ]
 # Modules whose rounds take as long if they are compiled for their size.
 SMALL = {
-    SHARED, "calibration", "discriminant", "experts", "maintenance", "rehearsal", "repeats", "sums",
-    "tickets", "vectors",
+    SHARED, "calibration", "discriminant", "experts", "rehearsal", "repeats", "sums", "tickets",
+    "vectors",
 }  # fmt: skip
 # The variables with flags of the user.
 GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")

@@ -61,6 +61,7 @@ cdef class Store:
     # Take the kernels and scales of another store.
     cdef int rescale_like(self, Store other) except -1
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
+    cdef double function_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1
     # Begin a call, or raise RuntimeError if the store is in use. It ends by `is_busy = False`; `with self`
     # does both, and takes longer.
     cdef int begin(self) except -1 nogil

@@ -189,10 +189,14 @@ cdef class Store:
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
         if self.bank.z[kernel].inner < 0:
             with gil:
-                with self:
-                    x = self.vectors.objects[slot]
-                    return self.bank.kernels[kernel](x, x)
+                return self.function_of(slot, kernel)
         return self.bank.self_value_of(slot, kernel)
+
+    cdef double function_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1:
+        """Return k(s, s) by a Python function. A local object in a function without the GIL would take it."""
+        with self:
+            vector = self.vectors.objects[slot]
+            return self.bank.kernels[kernel](vector, vector)
 
     # Changes of vectors.
 
