@@ -96,7 +96,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
 
     def _ask_for_label(self, x: Features, y_pred: dict[Any, float]) -> bool:
         self._labels = min(BURST, self._labels + self.rate)
-        first, second = sorted([0.0, 0.0, *y_pred.values()])[:-3:-1]
+        *_, second, first = sorted([0.0, 0.0, *y_pred.values()])
         doubt = 1.0 - (first - second)
         is_doubtful = doubt > self._threshold
         self._threshold += STEP * (is_doubtful - (1.0 - RANDOM_SHARE) * self.rate)

@@ -22,11 +22,7 @@ from river_budget._checks import (
     shown,
 )
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
-from river_budget.base import (
-    Chain,
-    documented,
-    parameter,
-)
+from river_budget.base import Chain, documented, parameter
 from river_budget.base.documented import describing
 from river_budget.base.labels import is_class, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic

@@ -50,19 +50,8 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     def learn(self, answer: Any, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn the example of an answer.
 
-        Parameters
-        ----------
-        answer
-            What `ask` returned, possibly long ago, in another process, or before a checkpoint.
-        y
-            The label of the example.
-        w
-            Weight of the example, as in `learn_one`.
-
-        Raises
-        ------
-        ValueError
-            If the answer is that of another model or was learned before, or as `learn_one`.
+        Raises ValueError if the answer is that of another model or was learned before, or as
+        `learn_one`. Then nothing is learned.
         """
         answer.check(self._chain.source)
         # A model of another library may take no weight.

@@ -24,6 +24,9 @@ from river_budget.kernels import LARGEST, RBF, Features
 # Plain numbers up to `LARGEST` are valid everywhere.
 NUMBERS = (bool, int, float)
 
+# What transformers raise for features that they cannot take.
+ERRORS_OF_TRANSFORMERS = (TypeError, LookupError, AttributeError, ArithmeticError)
+
 
 class _End(base.Classifier):
     """The end of a pipeline, which keeps what the transformers before it make of an example."""
@@ -129,12 +132,7 @@ class Chain:
             features = x if self._front is None else self._checked_features(x)
             self._check_last(features)
             return self._answer(x, features)
-        except (
-            TypeError,
-            LookupError,
-            AttributeError,
-            ArithmeticError,
-        ) as error:  # of transformers
+        except ERRORS_OF_TRANSFORMERS as error:
             raise ValueError(f"the model cannot take these features: {error!r}") from None
 
     def learn(self, x: Features, y: Any, asked_at: int = -1, **kwargs: Any) -> None:
@@ -220,7 +218,7 @@ def outline(model: Any) -> str:
     if isinstance(model, TransformerUnion):
         return f"({' + '.join(map(outline, model.transformers.values()))})"
     name = type(model).__name__
-    # River calls the model inside of a wrapper so.
+    # River's name for the model inside a wrapper.
     inner = getattr(model, "_wrapped_model", None)
     return name if inner is None else f"{name}({outline(inner)})"
 

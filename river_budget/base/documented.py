@@ -39,6 +39,8 @@ RAISES = "ValueError\n    If a parameter is out of range."
 ARGUMENTS = {
     "x": "The features of an example, as a dict.",
     "y": "A label.",
+    "w": "Weight of the example, as in `learn_one`.",
+    "answer": "What `ask` returned, possibly long ago, in another process, or before a checkpoint.",
     "X": "A frame of features, or a dict with an array for each feature.",
     "state": "What `state` returned.",
     "parameters": "The parameters of the constructor, by name.",

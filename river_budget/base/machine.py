@@ -113,20 +113,8 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def learn(self, answer: Answer, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn the example of an answer.
 
-        Parameters
-        ----------
-        answer
-            What `ask` returned, possibly long ago, in another process, or before a checkpoint.
-        y
-            The label of the example.
-        w
-            Weight of the example, as in `learn_one`.
-
-        Raises
-        ------
-        ValueError
-            If the answer is that of another model or was learned before, or as `learn_one`. The model
-            does not change.
+        Raises ValueError if the answer is that of another model or was learned before, or as
+        `learn_one`. Then nothing is learned.
         """
         answer.check(self)
         self._learn_asked(answer.x, y, answer.n_rounds, w)
