@@ -62,6 +62,7 @@ def for_any_labels(make: Callable) -> Maker:
 
 MODELS: dict[str, Maker] = {
     "Mnemotron": lambda _: rb.Mnemotron(BUDGET),
+    "Mnemotron, relevances=False": lambda _: rb.Mnemotron(BUDGET, relevances=False),
     "Mnemotron, B=50": lambda _: rb.Mnemotron(BUDGET // 2),
     "KernelPA, unbounded": lambda _: rb.KernelPAClassifier(),
     "ProjectronPlusPlus": lambda _: rb.ProjectronPlusPlus(budget=BUDGET),

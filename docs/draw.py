@@ -1,4 +1,4 @@
-"""Draws the pictures of the concepts and the recipes: `python -m docs.draw`.
+"""Draws the pictures of the concepts, the recipes and the algorithms: `python -m docs.draw`.
 
 They have no background and grey texts, so that they suit a light page and a dark one.
 
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import plots, synth
 from river_budget.theory import certify
 
 HERE = Path(__file__).parent
@@ -147,7 +147,22 @@ def alarms(axes: Axes) -> None:
     axes.legend()
 
 
+def relevances(axes: Axes) -> None:
+    """Draw the relevances of six features, two of which tell the label, and after a switch two others."""
+    rng, model = np.random.default_rng(0), rb.Mnemotron(budget=100)
+    rounds, history = [], []
+    for t, row in enumerate(rng.normal(size=(20_000, 6)).tolist()):
+        a, b = row[:2] if t < 10_000 else row[2:4]
+        model.learn_one({f"x{j + 1}": value for j, value in enumerate(row)}, a * b > 0)
+        if t % 256 == 255:
+            rounds.append(t + 1)
+            history.append(model.relevances_)
+    plots.draw_relevances(axes, rounds, history)
+    plots.mark_drifts(axes, [10_000])
+
+
 DRAWN = {
+    "algorithms": (relevances,),
     "concepts": (budget, margin, support_set, mistake_bound),
     "recipes": (alerts, router, alarms),
 }

@@ -48,7 +48,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     ...         model.learn_one(x, y)
     ...         n_asked += 1
     >>> accuracy, n_asked
-    (Accuracy: 89.52%, 124)
+    (Accuracy: 89.60%, 120)
     """
 
     _labels = Number(least=0.0, most=BURST, start=BURST)

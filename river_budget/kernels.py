@@ -83,6 +83,8 @@ class Kernel(base.Base, abc.ABC):
         Whether the kernel is a function of a distance.
     learns_scales
         Whether a model learns the width of the kernel and scales of the features.
+    has_relevances
+        Whether a model also learns how relevant each feature is.
     spec
         How the native code computes the kernel; None if it has to call it.
     known
@@ -92,6 +94,7 @@ class Kernel(base.Base, abc.ABC):
     has_unit_norm = False
     is_radial = False
     learns_scales = False
+    has_relevances = False
     spec: Spec | None = None
     known: Collection[Any] | None = None
 
@@ -268,6 +271,9 @@ class RationalQuadratic(RadialKernel):
         Inverse squared width, positive. By default, a model learns it, and scales of the features.
     gamma_factor
         Factor of a learned gamma, positive. It does not change a given gamma.
+    has_relevances
+        Whether a model also learns how relevant each feature is, and multiplies the scaled features by
+        that. Only `Mnemotron` does, and only if it learns the width.
 
     Examples
     --------
@@ -277,6 +283,7 @@ class RationalQuadratic(RadialKernel):
     """
 
     gamma_factor: float = parameter(default=1.0, check=check_positive)  # type: ignore[misc]
+    has_relevances: bool = parameter(default=False, check=_check_bool)
     _form = Spec(Statistic.SQUARED_DISTANCE, Function.RATIONAL)
 
 

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_budget, check_not_negative, out_of_memory
+from river_budget._checks import check_budget, check_not_negative, one_of, out_of_memory
 from river_budget._core.experts import Experts
+from river_budget._core.slopes import mean_squared_slopes
 from river_budget._core.store import Store
 from river_budget._state import Field, State, probe, require
 from river_budget.base import Machine, documented, parameter
+from river_budget.base.relevances import Relevances, next_relevances
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
 from river_budget.kernels import (
@@ -30,19 +32,26 @@ from river_budget.kernels import (
 __all__ = ["Mnemotron"]
 
 # Pairs of a forgetting factor and a noise variance, one pair for each expert of a kernel.
-DEFAULT_PAIRS = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
-FEW_PAIRS = ((1.0, 0.1), (0.998, 0.1))
+STEADY, SLOW, MEDIUM, FAST = (1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1)
+DEFAULT_PAIRS = STEADY, SLOW, MEDIUM, FAST
 
 # The largest error that a restored inverse Gram matrix may have. Rounding errors stay below a thousandth
 # of it.
 LARGEST_ERROR = 1e-2
 
-# The default kernels, with the pairs of each.
+# The default kernels, with the pairs of each, with and without relevances.
 DEFAULTS: dict[Kernel, Any] = {
+    RationalQuadratic(): (STEADY, MEDIUM),
+    AdditiveRationalQuadratic(): (STEADY, SLOW, MEDIUM),
+    RationalQuadratic(gamma_factor=10.0): (STEADY, MEDIUM),
+    Normalized(Polynomial(degree=1)): (STEADY, MEDIUM),
+    RationalQuadratic(has_relevances=True): (STEADY, SLOW, MEDIUM),
+}
+WITHOUT_RELEVANCES: dict[Kernel, Any] = {
     RationalQuadratic(): DEFAULT_PAIRS,
     AdditiveRationalQuadratic(): DEFAULT_PAIRS,
-    RationalQuadratic(gamma_factor=10.0): FEW_PAIRS,
-    Normalized(Polynomial(degree=1)): FEW_PAIRS,
+    RationalQuadratic(gamma_factor=10.0): (STEADY, MEDIUM),
+    Normalized(Polynomial(degree=1)): (STEADY, MEDIUM),
 }
 
 
@@ -69,12 +78,17 @@ class Mnemotron(Machine):
     the labels are absent, and more than one, each round also updates the three mixtures by an exemplar
     of one of these, in turn, with the share of absent labels as its weight.
 
+    One of the default kernels multiplies each feature by its relevance, so that irrelevant features do
+    not drown the others. Relevances are learned after 64, 128, ..., 1,024 examples, and then after every
+    1,024, for life: the weight of a feature is the mean square of the slopes of the hedge's mean along it,
+    over the support vectors and relative to other features, as in recursive feature machines [^5].
+
     The score of a label is twice its probability minus 1. With two labels, f(x) is the score of the
     positive one.
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if it
-    updates an expert, and O(B d + E B C) if not. The matrices take about `4 (E + Z) B (B + 28)` bytes,
-    819 kB by default. With more than two labels, each label takes `8 E (B + 1)` bytes, and all of them
+    updates an expert, and O(B d + E B C) if not; new relevances take O(Z B^2 (d C + B)). The matrices
+    take about `4 (E + Z) B (B + 28)` bytes, 870 kB by default. With more than two labels, each label takes `8 E (B + 1)` bytes, and all of them
     `8 C (C + 22)` bytes for counts of repeated labels.
 
     Parameters
@@ -82,20 +96,23 @@ class Mnemotron(Machine):
     kernels
         Kernels with `k(x, x) = 1`, as a tuple; of a function, it has to be said:
         `FunctionKernel(f, has_unit_norm=True)`. Defaults to `RationalQuadratic()`,
-        `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
-        `Normalized(Polynomial(degree=1))`. If at least one has no gamma, the model learns scales,
+        `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)`,
+        `Normalized(Polynomial(degree=1))` and `RationalQuadratic(has_relevances=True)`. If at least one has no gamma, the model learns scales,
         and kernels without a width also read scaled features.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
-        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1). The last two default kernels have only the first
-        and the third of these, also where `kernels` lists them.
+        (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the default kernels have two or three of these,
+        also where `kernels` lists them.
     novelty
         Smallest `novelty_one` of an example that becomes a support vector. With C labels, log2(C) times
         the novelty is compared with it, since one label of many tells more.
     class_weight
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", which computes
         them from the numbers of examples so far. The noise variance is divided by an example's weight.
+    relevances
+        Whether the default kernels include one that has relevances. Turn it off to save a tenth of the
+        time, if all features matter alike.
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn it
         off to measure what the features alone tell. The expert abstains if a label is late, that is, if
@@ -111,12 +128,12 @@ class Mnemotron(Machine):
 
     >>> model = rb.Mnemotron(budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 90.15%
+    Accuracy: 90.17%
 
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
     >>> print(kernel, forgetting)
-    RationalQuadratic(gamma=0.543...) 1.0
+    RationalQuadratic(gamma=0.498..., has_relevances=True) 1.0
 
     References
     ----------
@@ -124,6 +141,7 @@ class Mnemotron(Machine):
     [^2]: [Van Vaerenbergh, Lazaro-Gredilla & Santamaria 2012](https://doi.org/10.1109/TNNLS.2012.2200500)
     [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
+    [^5]: [Radhakrishnan, Beaglehole, Pandit & Belkin 2024](https://doi.org/10.1126/science.adi5639)
     """
 
     _instead: ClassVar = {
@@ -136,10 +154,13 @@ class Mnemotron(Machine):
     # Its labels are the columns of the model's engine, which therefore has to be restored first.
     _archive = Field[KernelLDA | None]()
 
+    _relevances = Field[Relevances](Relevances)
+
     budget: int = parameter(default=100, check=check_budget)
     kernels: Sequence[Kernel] | None = None
     forgetting: Sequence[Any] | None = None
     novelty: float = parameter(default=0.01, check=check_not_negative)
+    relevances: bool = parameter(default=True, check=one_of(True, False))
     repeats: bool = True
     archive: int | None = parameter(default=None, check=check_n_features)
 
@@ -152,9 +173,16 @@ class Mnemotron(Machine):
     def _new_engine(self) -> Experts:
         repeats, archive = self.repeats, self.archive
         require(isinstance(repeats, bool), f"repeats must be True or False, got {repeats!r}")
-        self._given = _kernels_of(self.kernels)
-        pairs = _pairs_of_kernels(self.forgetting, self._given)
+        defaults = DEFAULTS if self.relevances else WITHOUT_RELEVANCES
+        self._given = tuple(defaults) if self.kernels is None else _checked(self.kernels)
+        pairs = _pairs_of_kernels(self.forgetting, self._given, defaults)
         learns = any(kernel.learns_scales for kernel in self._given)
+        with_relevances = [kernel for kernel in self._given if kernel.has_relevances]
+        require(
+            self.relevances or not with_relevances,
+            f"relevances=False, but {with_relevances} have some",
+        )
+        self._learns_relevances = any(kernel.learns_scales for kernel in with_relevances)
         self._is_scaled = [
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
         ]
@@ -192,10 +220,21 @@ class Mnemotron(Machine):
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels, with the widths and the scales of the features that were learned."""
         scales, kernels = self._feature_scales, self._f.store.kernels
+        if scales is None:
+            return kernels
         return tuple(
-            scales.in_units_of_user(kernel) if scales is not None and is_scaled else kernel
+            scales.in_units_of_user(kernel, self._factors_of(kernel)) if is_scaled else kernel
             for kernel, is_scaled in zip(kernels, self._is_scaled, strict=True)
         )
+
+    @property
+    def relevances_(self) -> dict[Any, float]:
+        """How much each feature counts in the kernel that has relevances, 1 in the mean.
+
+        They are empty before the 64th example, or if no relevances are learned. A text is the pair of
+        its name and itself. Features that are not listed count 1.
+        """
+        return dict(self._relevances.weights)
 
     @property
     def coefficients(self) -> Floats:
@@ -240,7 +279,43 @@ class Mnemotron(Machine):
 
     def _learn_scales(self) -> None:
         super()._learn_scales()
+        scales, is_due = self._feature_scales, self._next_relevances() <= self._f.n_rounds
+        if scales is not None and self._learns_relevances and is_due:
+            self._learn_relevances(scales)
         self._follow_archive()
+
+    def _schedule(self) -> None:
+        super()._schedule()
+        if self._learns_relevances:
+            self._f.scales_due_at = min(self._f.scales_due_at, self._next_relevances())
+
+    def _next_relevances(self) -> int:
+        """Return after which example relevances are learned."""
+        return next_relevances(self._relevances.learned_at)
+
+    def _learn_relevances(self, scales: Scales) -> None:
+        before = self._relevances
+        try:
+            self._relevances = self._updated_relevances()
+            self._rescale(scales)
+        except BaseException:
+            # Also completes what an interrupt cut short.
+            if self._relevances is before:
+                self._relevances = self._updated_relevances()
+            self._rescale(scales)
+            raise
+        self._schedule()
+
+    def _updated_relevances(self) -> Relevances:
+        squares = mean_squared_slopes(self._f.posteriors, self._f.shares)
+        return self._relevances.learned(squares, self._f.n_rounds)
+
+    def _factors_of(self, kernel: Kernel) -> dict[Any, float]:
+        """Return what a kernel multiplies scaled features by, if it is not 1."""
+        return self._relevances.factors if kernel.has_relevances else {}
+
+    def _set_scales(self, kernels: Sequence[Kernel], scales: Scales) -> None:
+        self._f.store.rescale(kernels, scales.factors, scales.pooled, self._relevances.factors)
 
     def _recover(self) -> None:
         super()._recover()
@@ -264,22 +339,32 @@ class Mnemotron(Machine):
         if posteriors.before is None:
             posteriors.before = posteriors.grams()
 
-        # Sorted, because their order in the store depends on the past.
-        names = sorted(store.names, key=repr)
-        kernels = [
-            given.resolve(names, scales.gamma) if scales.gamma and given.learns_scales else kernel
-            for given, kernel in zip(self._given, store.kernels, strict=True)
-        ]
-        store.rescale(kernels, scales.factors, scales.pooled)
+        self._relevances.observe(scales.sums)
+        self._set_scales(self._rescaled_kernels(scales), scales)
 
         after, n = posteriors.grams(), store.n
         changes = after - posteriors.before
-        covariances, means = posteriors.moments(n)
-        for e, z in enumerate(posteriors.kernels):
-            system = np.eye(n) - covariances[e] @ changes[z]
-            solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
-            covariances[e], means[e] = solution[:, :n], solution[:, n:].T
-        posteriors.set_all(np.linalg.inv(after), covariances, means)
+        kernels = [z for z, change in enumerate(changes) if change.any()]
+        experts = [e for e, z in enumerate(posteriors.kernels) if z in kernels]
+        covariances, means = posteriors.moments(n, experts)
+        for i, e in enumerate(experts):
+            system = np.eye(n) - covariances[i] @ changes[posteriors.kernels[e]]
+            solution = np.linalg.solve(system, np.hstack((covariances[i], means[i].T)))
+            covariances[i], means[i] = solution[:, :n], solution[:, n:].T
+        posteriors.replace(kernels, np.linalg.inv(after[kernels]), experts, covariances, means)
+
+    def _rescaled_kernels(self, scales: Scales) -> list[Kernel]:
+        """Return the kernels with the widths that follow from the scales, and from the relevances."""
+        store = self._f.store
+        # Sorted, because their order in the store depends on the past.
+        names = sorted(store.names, key=repr)
+        gamma, own_gamma = scales.gamma, self._relevances.gamma(scales)
+        return [
+            given.resolve(names, own_gamma if given.has_relevances else gamma)
+            if gamma and given.learns_scales
+            else kernel
+            for given, kernel in zip(self._given, store.kernels, strict=True)
+        ]
 
     def _novelty(self, x: Features) -> float:
         f, store = self._f, self._f.store
@@ -307,10 +392,8 @@ class Mnemotron(Machine):
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
 
 
-def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
-    """Return the kernels that a user gave, or the default ones. Raises ValueError if one is invalid."""
-    if kernels is None:
-        return tuple(DEFAULTS)
+def _checked(kernels: Any) -> tuple[Kernel, ...]:
+    """Return the kernels that a user gave. Raises ValueError if one is invalid."""
     if not isinstance(kernels, Sequence) or isinstance(kernels, str) or not kernels:
         raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
     for kernel in kernels:
@@ -327,13 +410,15 @@ def _advice(kernel: Kernel) -> str:
     return f"but {kernel} does not: use Normalized({kernel})"
 
 
-def _pairs_of_kernels(forgetting: Any, kernels: Sequence[Kernel]) -> list[Any]:
+def _pairs_of_kernels(
+    forgetting: Any, kernels: Sequence[Kernel], defaults: dict[Kernel, Any]
+) -> list[Any]:
     """Return the pairs of each kernel: those that a user gave for all, or the default ones.
 
     Raises ValueError if they are invalid.
     """
     if forgetting is None:
-        return [DEFAULTS.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
+        return [defaults.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
     try:
         is_valid = isinstance(forgetting, Sequence) and all(
             0 < factor <= 1 and 0 < noise < math.inf for factor, noise in forgetting

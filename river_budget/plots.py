@@ -25,8 +25,8 @@ from river_budget.theory import Certificate
 
 __all__ = [
     "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting", "draw_decision_regions",
-    "draw_errors", "draw_expert_weights", "mark_drifts", "plot_certificates", "plot_comparison",
-    "plot_continual_runs",
+    "draw_errors", "draw_expert_weights", "draw_relevances", "mark_drifts", "plot_certificates",
+    "plot_comparison", "plot_continual_runs",
 ]  # fmt: skip
 
 # The resolution of figures in files.
@@ -49,7 +49,7 @@ PARAMETERS = {
     "factor": "The fading factor, as in `metrics.FadingError`.",
     "run": "What `evaluate.lifelong` returned.",
     "rounds": "Numbers of rounds, ascending.",
-    "history": "`Mnemotron.expert_weights` after each of these rounds.",
+    "history": "`Mnemotron.expert_weights` after each of these rounds; for relevances, `relevances_`.",
     "drifts": "The indices of the examples with which a new concept begins.",
     "title": "The title.",
 }
@@ -199,6 +199,19 @@ def draw_expert_weights(axes: Axes, rounds: Sequence[int], history: Sequence[Any
     axes.stackplot(rounds, shares, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
     _add_legend(axes, "forgetting factor")
+
+
+@_plot
+def draw_relevances(axes: Axes, rounds: Sequence[int], history: Sequence[Any]) -> None:
+    """Draw the relevance of each feature over time, and 1, the mean, as a dotted line.
+
+    A feature has a gap where it had no relevance.
+    """
+    for name in dict.fromkeys(name for weights in history for name in weights):
+        _draw_line(axes, str(name), rounds, [weights.get(name, math.nan) for weights in history])
+    axes.axhline(1.0, color="0.5", linestyle=":", linewidth=0.8)
+    axes.set(xlabel="examples", ylabel="relevance", ylim=(0, None), xlim=(rounds[0], rounds[-1]))
+    _add_legend(axes, "feature")
 
 
 @_plot

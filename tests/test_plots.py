@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -163,3 +165,12 @@ def test_forgetting_factors_are_stacked(axes):
         history.append(model.expert_weights)
     plots.draw_expert_weights(axes, range(20), history)
     assert len(axes.collections) == len({factor for _, factor, _ in history[0]})
+
+
+def test_relevances_are_lines_with_gaps(axes):
+    plots.draw_relevances(axes, [64, 128, 256], [{}, {"a": 1.5, "b": 0.5}, {"a": 1.2, "c": 0.8}])
+    *features, mean = axes.lines
+    assert [line.get_label() for line in features] == ["a", "b", "c"]
+    assert features[0].get_ydata()[1:].tolist() == [1.5, 1.2]
+    assert [math.isnan(value) for value in features[1].get_ydata()] == [True, False, True]
+    assert set(mean.get_ydata()) == {1.0}

@@ -76,6 +76,8 @@ cdef class KernelBank:
     cdef readonly list scaled         # whether each reads scaled features
     cdef dict factors                 # inverse scales of names
     cdef double pooled                # and of all others
+    # What scaled features are multiplied by in kernels that have relevances, by name; 1 for others.
+    cdef dict relevances
     cdef Kernel *z                    # (n_kernels,)
     cdef Inner *inners                # (n_inner,)
     cdef Py_ssize_t n_inner

@@ -103,7 +103,7 @@ cdef class KernelBank:
     def __cinit__(self, tuple kernels, list scaled, Features features, Matrices matrices):
         self.n_kernels, self.scaled = len(kernels), scaled
         self.features, self.matrices = features, matrices
-        self.factors, self.pooled = {}, 1.0
+        self.factors, self.pooled, self.relevances = {}, 1.0, {}
         self.z = <Kernel *> checked(calloc(self.n_kernels + 1, sizeof(Kernel)))
         self.inners = <Inner *> checked(calloc(self.n_kernels + 1, sizeof(Inner)))
         self.own_values = <double *> checked(calloc(self.n_kernels + 1, sizeof(double)))
@@ -121,20 +121,22 @@ cdef class KernelBank:
         places, self.kernels, self.n_inner = {}, kernels, 0
         names = [kernel.known for kernel in kernels]
         self.known = None if None in names else frozenset().union(*names)
-        self.named = set(self.factors).union(*[known for known in names if known is not None])
+        self.named = set(self.factors).union(self.relevances, *[known for known in names if known is not None])
         for i, kernel in enumerate(kernels):
             if kernel.spec is None:
                 self.z[i].inner = -1
                 continue
             spec = &self.z[i].spec
             spec[0] = kernel.spec._asdict()
-            key = spec.statistic, is_scaled and self.scaled[i], None if kernel.known is None else i
+            has_relevances = kernel.has_relevances and bool(self.relevances)
+            own_names = None if kernel.known is None else i
+            key = spec.statistic, is_scaled and self.scaled[i], has_relevances, own_names
             g = self.z[i].inner = places.setdefault(key, len(places))
             inner = &self.inners[<Py_ssize_t> g]
             if g == self.n_inner:
                 self.n_inner += 1
                 inner.statistic, inner.leader, inner.n_names = spec.statistic, i, spec.n_names
-                inner.is_plain = not key[1] and kernel.known is None
+                inner.is_plain = not (key[1] or has_relevances) and kernel.known is None
                 inner.gamma, inner.factor = spec.gamma, 1.0
             inner.gamma = max(inner.gamma, spec.gamma)
             if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
@@ -149,10 +151,11 @@ cdef class KernelBank:
         inner = &self.inners[g]
         if inner.is_plain:
             return 1.0
-        known = self.kernels[inner.leader].known
-        if known is not None and name not in known:
+        kernel = self.kernels[inner.leader]
+        if kernel.known is not None and name not in kernel.known:
             return 0.0
-        return self.factors.get(name, self.pooled) if self.scaled[inner.leader] else 1.0
+        scale = self.factors.get(name, self.pooled) if self.scaled[inner.leader] else 1.0
+        return scale * self.relevances.get(name, 1.0) if kernel.has_relevances else scale
 
     cdef double scale_of_array(self, Py_ssize_t g, name, Py_ssize_t size) except? -1.0:
         """Return the inverse scale of an array in an inner statistic; 0 if it is not read."""

@@ -61,11 +61,12 @@ cdef class Triangles:
         self.diagonals[i, :n] = matrix.diagonal()
         self.signs[i], self.matrices[i].n_terms = 0.0, 0
 
-    def matrices_of(self, Py_ssize_t n):
-        """Return all matrices, with their terms (matrices, n, n)."""
-        matrices = self.blocks[:, places(n)]
+    def matrices_of(self, Py_ssize_t n, which=slice(None)):
+        """Return all matrices, or some, with their terms (matrices, n, n)."""
+        matrices = self.blocks[which][:, places(n)]
+        terms, all_signs = self.terms[which], self.signs[which]
         for k in range(0, MOST_TERMS, 2):
-            x, signs = self.terms[:, k : k + 2, :n], self.signs[:, k : k + 2, None, None]
+            x, signs = terms[:, k : k + 2, :n], all_signs[:, k : k + 2, None, None]
             matrices += (signs * (x[:, :, :, None] * x[:, :, None, :])).sum(axis=1)
         return matrices
 
@@ -226,27 +227,35 @@ cdef class Posteriors:
         """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
         return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means.base[:, :, :n])
 
-    def moments(self, Py_ssize_t n):
-        """Return covariances C (experts, n, n) and means a (experts, columns, n)."""
-        scales = self.scales.base[:, None, None]
-        covariances = scales * self.covariances.matrices_of(n)
-        return covariances, np.sqrt(scales) * self.means.base[:, :, :n]
+    def moments(self, Py_ssize_t n, experts=slice(None)):
+        """Return covariances C and means a of all experts, or some (experts, n, n), (experts, columns, n)."""
+        scales = self.scales.base[experts][:, None, None]
+        covariances = scales * self.covariances.matrices_of(n, experts)
+        return covariances, np.sqrt(scales) * self.means.base[experts, :, :n]
 
-    def set_all(self, inverses, covariances, means):
-        """Set all inverses (kernels, n, n), covariances C (experts, n, n) and means a."""
-        for i in range(self.n_kernels):
-            self.inverses.set(i, inverses[i])
-        for i in range(self.n_experts):
-            self.covariances.set(i, covariances[i])
-        self.means.base[:, :, : means.shape[2]] = means
-        self.scales.base[:] = 1.0
+    def replace(self, kernels, inverses, experts, covariances, means):
+        """Set the inverses of some kernels, and the covariances C and the means a of their experts.
+
+        It calls no function of Python, so no interrupt can come in between.
+        """
+        for z, inverse in zip(kernels, inverses, strict=True):
+            self.inverses.set(z, inverse)
+        for e, covariance in zip(experts, covariances, strict=True):
+            self.covariances.set(e, covariance)
+        self.means.base[experts, :, : means.shape[2]] = means
+        self.scales.base[experts] = 1.0
         self.before = None
 
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
-        grams = np.array([self.store.gram(z) for z in range(self.n_kernels)])
-        grams[:, range(self.store.vectors.n), range(self.store.vectors.n)] = REGULARIZED
-        return grams
+        cdef Py_ssize_t n = self.store.vectors.n
+        cdef double[:, :, :] grams = np.empty((self.n_kernels, n, n))
+        for slot in range(n):
+            rows = self.store.rows_of(slot)
+            for z in range(self.n_kernels):
+                memcpy(&grams[z, slot, 0], rows + z * self.store.bank.capacity, n * sizeof(double))
+                grams[z, slot, slot] = REGULARIZED
+        return grams.base
 
     def repair(self, Py_ssize_t slot):
         """Recompute each inverse that is inaccurate in the column of a slot."""

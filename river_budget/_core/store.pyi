@@ -43,6 +43,12 @@ class Store:
     def gram(self, kernel: int = 0) -> Floats: ...
     def self_values(self, kernel: int = 0) -> Floats: ...
     def put(self, slot: int) -> None: ...
-    def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
+    def rescale(
+        self,
+        kernels: Sequence[Any],
+        factors: Mapping[Any, float],
+        pooled: float,
+        relevances: Mapping[Any, float] = ...,
+    ) -> None:
         """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...

@@ -223,19 +223,22 @@ cdef class Store:
             self.vectors.keep(kept)
         return kept
 
-    def rescale(self, kernels, factors, pooled):
+    def rescale(self, kernels, factors, pooled, relevances=()):
         with self:
             require(len(kernels) == self.bank.n_kernels, f"expected {self.bank.n_kernels} kernels")
             self.stamp += 1
-            self.vectors.rescale(tuple(kernels), dict(factors), pooled)
+            self.vectors.rescale(tuple(kernels), dict(factors), pooled, dict(relevances))
 
     cdef int rescale_like(self, Store other) except -1:
-        self.rescale(other.bank.kernels, other.bank.factors, other.bank.pooled)
+        bank = other.bank
+        self.rescale(bank.kernels, bank.factors, bank.pooled, bank.relevances)
 
     def empty_like(self):
         bank = self.bank
         store = Store(bank.kernels, self.dtype, bank.scaled)
-        store.__setstate__(([], 0, bank.factors, bank.pooled, bank.array_sizes, self.means))
+        store.__setstate__(
+            ([], 0, bank.factors, bank.pooled, bank.relevances, bank.array_sizes, self.means)
+        )
         return store
 
     cpdef tuple save(self, Py_ssize_t slot):
@@ -425,16 +428,16 @@ cdef class Store:
         bank = self.bank
         with self:
             learned = (
-                self.vectors.all(), self.vectors.n_inserted, bank.factors, bank.pooled, bank.array_sizes,
-                self.means,
+                self.vectors.all(), self.vectors.n_inserted, bank.factors, bank.pooled, bank.relevances,
+                bank.array_sizes, self.means,
             )
         return Store, (bank.kernels, self.dtype, bank.scaled), learned
 
     def __setstate__(self, state):
-        vectors, n_inserted, factors, pooled, array_sizes, means = state
+        vectors, n_inserted, factors, pooled, relevances, array_sizes, means = state
         with self:
-            self.bank.factors, self.bank.pooled, self.bank.array_sizes = factors, pooled, array_sizes
-            self.means = means
+            self.bank.factors, self.bank.pooled, self.bank.relevances = factors, pooled, relevances
+            self.bank.array_sizes, self.means = array_sizes, means
             self.stamp += 1
             self.vectors.rebuild(vectors, self.bank.kernels, n_inserted, len(vectors))
 

@@ -46,7 +46,7 @@ cdef class Vectors:
     # Remove all vectors but those in some slots (n,), which are in this order then.
     cdef int keep(self, slots) except -1
     # Take other kernels, and inverse scales: by name, and of all others.
-    cdef int rescale(self, tuple kernels, dict factors, double pooled) except -1
+    cdef int rescale(self, tuple kernels, dict factors, double pooled, dict relevances) except -1
     # Forget the names that no vector has, if there are more of them than so many. The example stays known.
     cdef int forget_names(self, Py_ssize_t most) except -1
     # Take other vectors, as `all` returns them, and kernels; make room for so many slots at least, and for

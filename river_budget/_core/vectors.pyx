@@ -122,12 +122,12 @@ cdef class Vectors:
         self.matrices.grow(capacity)
         self.bank.grow(capacity)
 
-    cdef int rescale(self, tuple kernels, dict factors, double pooled) except -1:
+    cdef int rescale(self, tuple kernels, dict factors, double pooled, dict relevances) except -1:
         # Names that cannot be looked up raise before the first change.
         dict.fromkeys(list(self.features.index))
         if kernels != self.bank.kernels:
             self.bank.array_sizes = dict(self.matrices.sizes)
-        self.bank.factors, self.bank.pooled = factors, pooled
+        self.bank.factors, self.bank.pooled, self.bank.relevances = factors, pooled, relevances
         try:
             self.derive(kernels)
         except BaseException:

@@ -1,7 +1,7 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
 `answer` is what a model says of an example, `chain` a model with what is around it, `labels` also has weights, `frames` are mini-batches,
-`scales` are learned, `documented` completes docstrings.
+`scales` and `relevances` of features are learned, `documented` completes docstrings.
 
 A class declares all it has in its body, and three parts read that, each one kind of attribute:
 

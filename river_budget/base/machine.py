@@ -6,7 +6,7 @@ import abc
 import copy
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
@@ -32,7 +32,7 @@ from river_budget.base.frames import (
 )
 from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
-from river_budget.kernels import Features
+from river_budget.kernels import Features, Kernel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -326,8 +326,8 @@ class Machine(OnlineClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if (scales := self._feature_scales) is not None:
-            self._f.store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
+        if self._feature_scales is not None:
+            self._set_scales(self._f.store.kernels, self._feature_scales)
 
     def novelty_one(self, x: Features) -> float:
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
@@ -364,6 +364,10 @@ class Machine(OnlineClassifier):
     @abc.abstractmethod
     def _novelty(self, x: Features) -> float:
         """See `novelty_one`."""
+
+    def _set_scales(self, kernels: Sequence[Kernel], scales: Scales) -> None:
+        """Give the store its kernels, and the scales of features."""
+        self._f.store.rescale(kernels, scales.factors, scales.pooled)
 
     @abc.abstractmethod
     def _rescale(self, scales: Scales) -> None:

@@ -43,6 +43,7 @@ class Perceptron(Machine):
     def _new_engine(self) -> Expansion:
         require(self.kernel is None or self.gamma is None, "give kernel or gamma, not both")
         given = RBF(self.gamma) if self.kernel is None else self.kernel
+        require(not given.has_relevances, f"only Mnemotron learns the relevances of {given}")
         store = Store([given], self.dtype, [given.learns_scales])
         return Expansion(store, getattr(self, "budget", None))
 
@@ -86,7 +87,7 @@ class Perceptron(Machine):
         (kernel,) = store.kernels
         if scales.gamma:
             kernel = kernel.resolve(store.names, scales.gamma)
-        store.rescale([kernel], scales.factors, scales.pooled)
+        self._set_scales([kernel], scales)
         self._on_rescaled()
 
     def _on_rescaled(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -129,11 +129,17 @@ class Scales(Learned):
         updated[has_scale] = np.where(is_kept, own, rounded[:-1])
         return pooled, updated
 
-    def in_units_of_user(self, kernel: Kernel) -> Kernel:
-        """Return the kernel of the features in the user's units, given that of the scaled features."""
-        if not self.factors and self.pooled == 1.0:
+    def in_units_of_user(self, kernel: Kernel, relevances: Mapping[Any, float] = {}) -> Kernel:
+        """Return the kernel of the features in the user's units, given that of the scaled features.
+
+        `relevances` are what it multiplies the scaled features by, if it is not 1.
+        """
+        if not self.factors and self.pooled == 1.0 and not relevances:
             return kernel
-        scales = tuple((name, 1 / factor) for name, factor in self.factors.items())
+        scales = tuple(
+            (name, 1 / (self.factors.get(name, self.pooled) * relevances.get(name, 1.0)))
+            for name in {**self.factors, **relevances}
+        )
         return Scaled(kernel, scales, 1 / self.pooled)
 
     def _check_restored(self) -> None:

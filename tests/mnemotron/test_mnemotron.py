@@ -173,11 +173,11 @@ def test_inaccurate_inverses_are_recomputed():
 
 def test_memory_is_as_documented():
     model = rb.Mnemotron(budget=100)
-    assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 100 * 128, rel=0.05)
+    assert model.memory_bytes == pytest.approx(4 * (12 + 5) * 100 * 128, rel=0.05)
 
 
 def test_a_budget_that_takes_more_memory_than_there_is():
-    for kernels, n_matrices in [(None, 16), ((rb.RBF(gamma=1.0),), 5)]:
+    for kernels, n_matrices in [(None, 17), ((rb.RBF(gamma=1.0),), 5)]:
         n_bytes = 4 * n_matrices * 10**8 * (10**8 + 28)
         with pytest.raises(MemoryError, match=f"^budget=100000000 takes about {n_bytes:,} bytes"):
             rb.Mnemotron(budget=10**8, kernels=kernels)
@@ -454,7 +454,7 @@ def test_the_factor_of_a_learned_gamma():
         model.learn_one(x, y)
     gammas = [kernel.kernel.gamma for kernel in model.resolved_kernels]
     assert gammas[1] == 10 * gammas[0]
-    assert repr(narrow) == "RationalQuadratic(gamma=None, gamma_factor=10.0)"
+    assert narrow.gamma is None
     with pytest.raises(ValueError, match="gamma_factor"):
         rb.RationalQuadratic(gamma_factor=0)
 

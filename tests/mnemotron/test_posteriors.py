@@ -102,7 +102,7 @@ def test_means_are_those_of_the_plain_sum():
     posteriors = Posteriors(Store((rb.RBF(gamma=0.5),), "float32", [False]), EXPERTS, 9)
     matrices = np.array([-0.1 * matrix_of(9), -0.2 * matrix_of(9, 2)])
     means = np.arange(18.0).reshape(2, 1, 9)
-    posteriors.set_all(np.eye(9)[None], matrices, means)
+    posteriors.replace([0], np.eye(9)[None], [0, 1], matrices, means)
     assert (posteriors.moments(9)[0] == matrices).all()
     assert (posteriors.moments(9)[1] == means).all()
     assert posteriors.mean(np.array([0.25, 0.75]), 9) == pytest.approx(
@@ -113,18 +113,19 @@ def test_means_are_those_of_the_plain_sum():
 def test_no_python_code_runs_while_all_posteriors_are_set():
     """An interrupt in between would leave half of a change of the prior, which would be made again."""
     posteriors = Posteriors(Store((rb.RBF(gamma=0.5),), "float32", [False]), EXPERTS, 9)
-    arguments = np.eye(9)[None], np.array([-0.1 * matrix_of(9)] * 2), np.ones((2, 1, 9))
+    inverses = np.eye(9)[None]
+    moments = np.array([-0.1 * matrix_of(9)] * 2), np.ones((2, 1, 9))
     calls, former = [], sys.getprofile()
     sys.setprofile(lambda frame, event, argument: calls.append((event, frame.f_code.co_name)))
     try:
-        posteriors.set_all(*arguments)
+        posteriors.replace([0], inverses, [0, 1], *moments)
     finally:
         sys.setprofile(former)
     assert [name for event, name in calls if event == "call"] == []
     assert posteriors.moments(9)[1].all()
 
 
-@pytest.mark.parametrize("step", ["rescale", "grams", "set_all"])
+@pytest.mark.parametrize("step", ["rescale", "grams", "replace"])
 def test_an_interrupt_while_scales_change_leaves_no_half_of_it(step):
     """The change of the prior is applied once, whatever was interrupted."""
     model, other = learned(4), learned(4)
