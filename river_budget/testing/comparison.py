@@ -18,35 +18,39 @@ ROUNDING = 1e-6
 TICKETS = "tickets"
 
 
-def expect(condition: Any, message: str) -> None:
-    """Raise AssertionError with a message unless a condition holds."""
+class PromiseError(AssertionError):
+    """A promise does not hold. A check puts the promise before what was found, and advice after it."""
+
+
+def expect(condition: Any, otherwise: str) -> None:
+    """Raise PromiseError with what was found unless a condition holds."""
     if not condition:
-        raise AssertionError(message)
+        raise PromiseError(otherwise)
 
 
 def expect_exact(model: Any) -> None:
-    """Raise AssertionError unless what a model updates step by step is what it would compute anew."""
+    """Raise PromiseError unless what a model updates step by step is what it would compute anew."""
     errors = {
         name: error for name, error in model.numerical_errors().items() if not error < ROUNDING
     }
     expect(
         not errors,
-        f"What is updated step by step stays exact, but it has the errors {errors}: compute it anew "
-        "from time to time, and in `_derive`.",
+        f"What is updated step by step has the errors {errors}: compute it anew from time to time, "
+        "and in `_derive`.",
     )
 
 
-def require_same(
+def expect_same(
     found: Any,
     expected: Any,
-    promise: str,
+    name: str,
     *,
     tolerance: float = 0.0,
     without: Collection[str] = (),
 ) -> None:
-    """Raise AssertionError with a promise, and with what differs, unless two models hold the same."""
+    """Raise PromiseError, which names the model `found` and what differs, unless two models are equal."""
     where = next(differences(state_of(found), state_of(expected), tolerance, without), None)
-    expect(where is None, f"{promise} (It differs in `{where}`.)")
+    expect(where is None, f"{name} differs in `{where}`.")
 
 
 def state_of(model: Any) -> dict[str, Any]:

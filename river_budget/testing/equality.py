@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from river_budget.kernels import Features
-from river_budget.testing.comparison import TICKETS, expect, expect_exact, is_near, require_same
-from river_budget.testing.streams import blocks, shuffled
+from river_budget.testing.comparison import TICKETS, expect, expect_exact, expect_same, is_near
+from river_budget.testing.streams import blocks
 from river_budget.testing.subject import Subject, as_check, learned, saved
 
 
@@ -19,10 +19,10 @@ from river_budget.testing.subject import Subject, as_check, learned, saved
 def check_repeatability(subject: Subject) -> None:
     """Models with equal parameters learn the same from the same examples.
 
-    To mend it, draw with the seed of a `RandomPerceptron`, and never from the generators that all of
-    Python and NumPy share.
+    To mend it, draw with the seed of the model, as a `RandomPerceptron` does, and never from the
+    generators that all of Python and NumPy share.
     """
-    models: list[Any] = []
+    models = []
     states = random.getstate(), np.random.get_state()
     try:
         for seed in (1, 2):
@@ -32,12 +32,8 @@ def check_repeatability(subject: Subject) -> None:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
-    require_same(
-        models[0],
-        models[1],
-        "Two models with the same seed learn the same from the same examples: draw from the seed of "
-        "the model, as a RandomPerceptron does, and not from `random` or `numpy.random`.",
-    )
+    first, second = models
+    expect_same(second, first, "A second model")
 
 
 @as_check
@@ -52,19 +48,15 @@ def check_blocks(subject: Subject) -> None:
         one, many = learned(subject.new(), lines), subject.new()
         for X, y, w in blocks(lines, rng):
             many.learn_many(X, y, w)
-        require_same(
-            many,
-            one,
-            "`learn_many` makes the model that `learn_one` makes of the same rows: learn in "
-            "`_update`, which both call.",
-        )
+        expect_same(many, one, "The model of `learn_many`")
 
 
 @as_check
 def check_answers(subject: Subject) -> None:
     """`ask` tells what the predictions tell, and `learn` makes the model of `learn_one`.
 
-    To mend it, leave both to the base class, and override none of its predictions alone.
+    To mend it, learn in `_update`, which both call, and override no prediction of the base class
+    without the one that it comes from.
     """
     model, other = subject.new(), subject.new()
     for x, y, w in subject.lines():
@@ -79,21 +71,16 @@ def check_answers(subject: Subject) -> None:
             told["novelty"] = model.novelty_one(x)
         for name, expected in told.items():
             found = getattr(answer, name)
-            advice = "override no prediction of the base class without the one that it comes from"
             expect(
                 found == expected,
-                f"The {name} of an answer is that of the model, {expected!r}, got {found!r}: {advice}.",
+                f"The {name} of an answer should be {expected!r}, as the model says, got {found!r}.",
             )
+
         if subject.is_importable and not subject.is_function:
             answer = pickle.loads(pickle.dumps(answer))
         model.learn_one(x, y, w)
         other.learn(answer, y, w)
-    require_same(
-        other,
-        model,
-        "`learn` makes the model that `learn_one` makes of the same examples: learn in `_update`, "
-        "which both call.",
-    )
+    expect_same(other, model, "The model of `learn`")
 
 
 @as_check
@@ -103,24 +90,24 @@ def check_order_of_features(subject: Subject) -> None:
     To mend it, read features by their names.
     """
     model, other = subject.new(), subject.new()
-    shuffle = random.Random(subject.seed).shuffle
+    rng = random.Random(subject.seed)
     for x, y, w in subject.lines():
-        z = shuffled(x, shuffle)
-        found, expected = other.scores_one(z), model.scores_one(x)
+        shuffled = {name: x[name] for name in rng.sample(list(x), len(x))}
+        found, expected = other.scores_one(shuffled), model.scores_one(x)
         expect(
             is_near(found, expected),
-            f"The order of features does not matter, but the scores of {x} are {expected}, and in "
-            f"another order {found}: read features by their names.",
+            f"The scores of {x} are {expected}, and in another order they are {found}.",
         )
         model.learn_one(x, y, w)
-        other.learn_one(z, y, w)
+        other.learn_one(shuffled, y, w)
 
 
 @as_check
 def check_copies(subject: Subject) -> None:
     """Copies and pickles continue like the model, and change nothing of it.
 
-    To mend it, keep all that a model learns in declared attributes, and share nothing between models.
+    To mend it, keep all that a model learns in declared attributes, and share no lists, dicts or
+    arrays between models, such as those of the class.
     """
     lines = subject.lines()
     half = len(lines) // 2
@@ -128,15 +115,10 @@ def check_copies(subject: Subject) -> None:
     expected = learned(copy.deepcopy(undisturbed), lines[half:])
     for way, copied in subject.ways_to_copy().items():
         other = copied(model)
-        require_same(other, model, f"What {way} makes is equal to the model.")
+        expect_same(other, model, f"A copy by {way}")
         learned(other, lines[half:])
-        require_same(
-            model,
-            undisturbed,
-            f"A copy of {way} that learns changes nothing of the model: share no lists, dicts or "
-            "arrays between models, such as those of the class.",
-        )
-        require_same(other, expected, f"A copy of {way} continues like the model.")
+        expect_same(model, undisturbed, f"After a copy by {way} has learned, the model")
+        expect_same(other, expected, f"When it has learned more, a copy by {way}")
 
 
 @as_check
@@ -146,10 +128,6 @@ def check_saving(subject: Subject) -> None:
     To mend it, register the class, and declare each attribute that it learns, as a `Count`, `Number`,
     `Array` or another one.
     """
-    promise = (
-        "A model that was saved and loaded continues bit for bit: declare all that it learns as "
-        "class attributes, such as `Count()` or `Number()`, so that it is saved."
-    )
     for share_of_arrays in (0.05, 0.5):
         model, undisturbed = subject.new(), subject.new()
         rng = random.Random(subject.seed)
@@ -158,12 +136,12 @@ def check_saving(subject: Subject) -> None:
                 each.predict_one(x)
             if rng.random() < 0.2:
                 loaded = saved(model)
-                require_same(loaded, model, promise)
+                expect_same(loaded, model, "A loaded model")
                 model = loaded
             for each in (model, undisturbed):
                 each.learn_one(x, y, w)
             expect_exact(model)
-        require_same(model, undisturbed, promise)
+        expect_same(model, undisturbed, "When it has learned more, a loaded model")
 
 
 @as_check
@@ -184,13 +162,7 @@ def check_disturbances(subject: Subject) -> None:
             model = _disturbed(subject, model, other, rng)
             for each in (model, undisturbed):
                 each.learn_one(x, y, w)
-        require_same(
-            model,
-            undisturbed,
-            "What is learned follows from the learned examples alone, not from questions, copies or "
-            "saves: keep nothing in a prediction that learning reads.",
-            without=[TICKETS],
-        )
+        expect_same(model, undisturbed, "A disturbed model", without=[TICKETS])
 
 
 def _disturbed(subject: Subject, model: Any, x: Features, rng: random.Random) -> Any:

@@ -11,7 +11,14 @@ from typing import Any
 from river_budget import checkpoint
 from river_budget._core.engine import Engine
 from river_budget.kernels import Features
-from river_budget.testing.comparison import ROUNDING, TICKETS, expect, is_near, require_same
+from river_budget.testing.comparison import (
+    ROUNDING,
+    TICKETS,
+    PromiseError,
+    expect,
+    expect_same,
+    is_near,
+)
 from river_budget.testing.moments import interrupted
 from river_budget.testing.streams import Line
 from river_budget.testing.subject import N_LEARNED, Subject, as_bytes, as_check, learned
@@ -60,71 +67,72 @@ def _bad_examples(subject: Subject, x: Features) -> list[tuple[Any, str]]:
 
 
 def _refuses(model: Any, named: str, act: Callable[..., Any], *args: Any) -> None:
-    """Raise AssertionError unless a call raises ValueError, which names the input, and changes nothing."""
-    before, call = copy.deepcopy(model), f"{act.__name__} with bad input"
+    """Raise PromiseError unless a call raises ValueError, which names the input, and changes nothing."""
+    before, call = copy.deepcopy(model), f"`{act.__name__}` with bad input"
     try:
         act(*args)
     except ValueError as error:
         message = str(error)
     else:
-        raise AssertionError(f"{call} raises ValueError: let the base class check what is given.")
-    expect(named in message, f"The error of {call} says {named!r}, got {message!r}.")
-    promise = f"{call} is refused and changes nothing: check first, then change."
-    require_same(model, before, promise)
+        raise PromiseError(f"{call} raises no ValueError.")
+    expect(named in message, f"The error of {call} should say {named!r}, got {message!r}.")
+    expect_same(model, before, f"After {call}, a model")
 
 
 @as_check
 def check_weights(subject: Subject) -> None:
     """An example with a weight of 0 changes nothing.
 
-    To mend it, learn in `_update` and not in `learn_one`.
+    To mend it, learn in `_update`, which is not called for them, and not in `learn_one`.
     """
     model, lines = subject.trained(), subject.steady_lines()
     before = copy.deepcopy(model)
     for x, y, _ in lines[:20]:
         model.learn_one(x, y, 0.0)
         model.learn_many({name: [value] for name, value in x.items()}, [y], [0.0])
-    require_same(
-        model,
-        before,
-        "Examples with a weight of 0 change nothing: learn in `_update`, which is not called for them.",
-    )
+    expect_same(model, before, "After such examples, a model")
 
 
 @as_check
 def check_interrupts(subject: Subject) -> None:
-    """An interrupt at any moment leaves whole examples: the last one was learned, or it was not.
+    """An interrupt at any moment leaves a model that has learned whole examples only, and goes on.
 
-    The model then goes on, is saved and is loaded. To mend it, replace a declared array in `_update`
-    instead of changing its elements: the former values of all attributes return, but not those of
-    elements. What is neither an attribute nor in `f` is computed anew in `_derive`.
+    To mend it, replace declared arrays in `_update` instead of changing their elements: the former
+    values of all attributes return, but not those of elements. Compute in `_derive` what is kept in
+    other objects.
     """
     lines = subject.lines()
     model = learned(subject.new(), itertools.islice(itertools.cycle(lines), N_LEARNED))
     whole, examples = _followed(model, lines)
     x, y = examples[0]
-    promise = (
-        "After an interrupt, a model has learned whole examples only, and goes on: in `_update`, replace "
-        "declared arrays instead of changing their elements, and compute in `_derive` what is kept in "
-        "other objects."
-    )
     few = [example for example, _, _ in lines[:3]]
     scores = [list(map(each.scores_one, few)) for each in whole]
+
     # Objects that the model keeps may hold what is derived, in a way that depends on the past.
     without = [TICKETS, *(name for name, value in vars(model).items() if _is_object(value))]
     stored: set[bytes] = set()
     for found in interrupted(lambda: copy.deepcopy(model), lambda made: made.learn_one(x, y)):
         n = found.n_rounds - model.n_rounds
-        expect(n in (0, 1), f"An interrupted example is learned once or not at all, got {n} times.")
-        told = map(found.scores_one, few)
-        expect(all(map(is_near, told, scores[n])), promise)
+        expect(n in (0, 1), f"An interrupted example was learned {n} times.")
+        told = list(map(found.scores_one, few))
+        expect(
+            all(map(is_near, told, scores[n])),
+            f"After an interrupt, a model has the scores {told} in the place of {scores[n]}.",
+        )
+
         going_on = [found]
         if not subject.is_function and (data := as_bytes(found)) not in stored:
             stored.add(data)
             going_on.append(checkpoint.loads(data))
         for each in going_on:
             each.learn_one(*examples[n])
-            require_same(each, whole[n + 1], promise, tolerance=ROUNDING, without=without)
+            expect_same(
+                each,
+                whole[n + 1],
+                "When it goes on after an interrupt, a model",
+                tolerance=ROUNDING,
+                without=without,
+            )
 
 
 def _is_object(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,10 @@ N_EXAMPLES = 120
 Line = tuple[Features, Any, float]
 
 
-def come_and_go(
-    seed: int, share_of_arrays: float, labels: str = "abc", n: int = N_EXAMPLES
-) -> Iterator[Line]:
+def come_and_go(seed: int, share_of_arrays: float, labels: str = "abc") -> Iterator[Line]:
     """Yield examples of numbers, texts, arrays, gaps, and names that never come again."""
     rng = random.Random(seed)
-    for _ in range(n):
+    for _ in range(N_EXAMPLES):
         label = rng.choice(labels)
         center = labels.index(label)
         x: Features = {name: rng.gauss(center, 1.0) for name in "uvw" if rng.random() < 0.8}
@@ -39,10 +37,10 @@ def come_and_go(
         yield x, label, weight(rng)
 
 
-def steady(seed: int, labels: str = "abc", n: int = N_EXAMPLES) -> Iterator[Line]:
+def steady(seed: int, labels: str) -> Iterator[Line]:
     """Yield examples of the same three numbers, with labels in runs of five."""
     rng = random.Random(seed)
-    for t in range(n):
+    for t in range(N_EXAMPLES):
         label = labels[t // 5 % len(labels)]
         center = labels.index(label)
         yield {name: rng.gauss(center, 1.0) for name in "uvw"}, label, weight(rng)
@@ -84,10 +82,3 @@ def _column(values: list[Any]) -> Any:
     for i, value in enumerate(values):
         column[i] = value
     return column
-
-
-def shuffled(x: Features, shuffle: Callable[[list[Any]], None]) -> Features:
-    """Return an example with its features in another order."""
-    names = list(x)
-    shuffle(names)
-    return {name: x[name] for name in names}

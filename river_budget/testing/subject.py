@@ -18,7 +18,7 @@ from river_budget import checkpoint
 from river_budget._state import require
 from river_budget.base import OnlineClassifier
 from river_budget.kernels import Features
-from river_budget.testing.comparison import has_function
+from river_budget.testing.comparison import PromiseError, has_function
 from river_budget.testing.streams import Line, come_and_go, steady, weight
 
 # A larger budget would be full too late.
@@ -47,7 +47,7 @@ class Subject:
         is_ours = isinstance(model, OnlineClassifier)
         expected = "expected an object of a class that is derived from one of river_budget.base"
         require(is_ours, f"model is a {type(model).__name__}: {expected}")
-        self._model: OnlineClassifier = model.clone(_parameters(model, seed))
+        self._model: OnlineClassifier = model.clone(_small_budget_and_seed(model, seed))
         self.seed = seed
         self.is_function = has_function(self._model)
         self.is_importable = _is_importable(type(model))
@@ -106,14 +106,15 @@ class Subject:
         return copy.deepcopy(model) if self.is_function else saved(model)
 
 
-def _parameters(model: Any, seed: int) -> dict[str, Any]:
-    """Return a small budget and a seed, where a model has them as parameters."""
-    names, found = inspect.signature(type(model)).parameters, {}
+def _small_budget_and_seed(model: Any, seed: int) -> dict[str, Any]:
+    """Return values of the parameters `budget` and `seed`, as far as a model has them."""
+    names = inspect.signature(type(model)).parameters
+    values = {}
     if "budget" in names and model.budget is not None:
-        found["budget"] = min(model.budget, LARGEST_BUDGET)
+        values["budget"] = min(model.budget, LARGEST_BUDGET)
     if "seed" in names and model.seed is None:
-        found["seed"] = seed
-    return found
+        values["seed"] = seed
+    return values
 
 
 def _is_importable(kind: type) -> bool:
@@ -134,7 +135,11 @@ class Check(Protocol):
 
 
 def as_check(body: Callable[[Subject], None]) -> Check:
-    """Return a check of a model, given that of a subject."""
+    """Return a check of a model, given that of a subject.
+
+    The docstring is a promise, and says how to mend a class that breaks it. Errors begin and end with it.
+    """
+    promise, _, advice = inspect.cleandoc(body.__doc__ or "").partition("\n\n")
 
     def check(
         model: Any, *, seed: int = 0, examples: Iterable[tuple[Features, Any]] | None = None
@@ -145,13 +150,16 @@ def as_check(body: Callable[[Subject], None]) -> Check:
                 # They tell of the examples.
                 warnings.simplefilter("ignore", UserWarning)
                 body(subject)
-        except AssertionError:
+        except PromiseError as error:
+            error.args = (" ".join(f"{promise} {error} {advice}".split()),)
             raise
         except Exception as error:
-            advice = "see the error above; it comes from your class, or from your kernel"
+            advice_on_calls = "see the error above; it comes from your class, or from your kernel"
             if subject.is_function and subject.given is None:
-                advice += ", which may need examples of your own: give them as `examples`"
-            raise AssertionError(f"A call that is valid raised {error!r}: {advice}.") from error
+                advice_on_calls += ", which may need examples of your own: give them as `examples`"
+            raise AssertionError(
+                f"A call that is valid raised {error!r}: {advice_on_calls}."
+            ) from error
 
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(check, name, getattr(body, name))
@@ -166,14 +174,14 @@ def learned(model: Any, lines: Iterable[Line]) -> Any:
 
 
 def as_bytes(model: Any) -> bytes:
-    """Return a model as `checkpoint.dumps` does. Raises AssertionError if that is not possible."""
+    """Return a model as `checkpoint.dumps` does. Raises PromiseError if that is not possible."""
     try:
         return checkpoint.dumps(model)
     except checkpoint.CheckpointError as error:
         reason = str(error)
-    raise AssertionError(f"A model can be saved and loaded, but {reason}.")
+    raise PromiseError(f"A model should be saved and loaded, but {reason}.")
 
 
 def saved(model: Any) -> Any:
-    """Return a model that was saved and loaded. Raises AssertionError if that is not possible."""
+    """Return a model that was saved and loaded. Raises PromiseError if that is not possible."""
     return checkpoint.loads(as_bytes(model))

@@ -136,21 +136,21 @@ class ChangesAnArrayInPlace(Replacing):
 
 
 FAULTS = {
-    DrawsFromAll: (testing.check_repeatability, "draw from the seed of the model"),
-    IsSureOfAll: (testing.check_predictions, "The probabilities of all labels sum to 1"),
+    DrawsFromAll: (testing.check_repeatability, "draw with the seed of the model"),
+    IsSureOfAll: (testing.check_predictions, "probabilities sum to 1"),
     TakesTwoLabels: (testing.check_labels, r"A call that is valid raised IndexError\(.*your class"),
-    CountsWhatIsRefused: (testing.check_refusals, "changes nothing: check first.*`n_seen`"),
-    CountsWithoutWeight: (testing.check_weights, "a weight of 0 change nothing.*`n_seen`"),
+    CountsWhatIsRefused: (testing.check_refusals, "changes nothing.*`n_seen`.*leave the checks"),
+    CountsWithoutWeight: (testing.check_weights, "a weight of 0 changes nothing.*`n_seen`"),
     OnlyAdds: (testing.check_budget, "but the budget of 10 is full: replace or remove a vector"),
-    RemembersAll: (testing.check_memory, "Memory stays where it was.*keep nothing"),
-    LosesAnAttribute: (testing.check_saving, "declare all that it learns.*`n_replaced`"),
-    LosesWhatItReads: (testing.check_saving, "declare all that it learns"),
-    CopiesToItself: (testing.check_copies, "copy.copy that learns changes nothing of the model"),
-    LearnsMoreFromOne: (testing.check_blocks, "`learn_many` makes the model that `learn_one` makes"),
-    DoublesScores: (testing.check_answers, "The scores of an answer is that of the model"),
+    RemembersAll: (testing.check_memory, "memory does not grow.*keep nothing"),
+    LosesAnAttribute: (testing.check_saving, "`n_replaced`.*declare each attribute that it learns"),
+    LosesWhatItReads: (testing.check_saving, "declare each attribute that it learns"),
+    CopiesToItself: (testing.check_copies, "After a copy by copy.copy has learned, the model differs"),
+    LearnsMoreFromOne: (testing.check_blocks, "exactly the model that `learn_one` makes"),
+    DoublesScores: (testing.check_answers, "The scores of an answer should be .*, as the model says"),
     KeepsTheLastExample: (testing.check_disturbances, "keep nothing in a prediction"),
     ReadsTheFirstFeature: (testing.check_order_of_features, "read features by their names"),
-    ChangesAnArrayInPlace: (testing.check_interrupts, "replace declared arrays.*`counts`"),
+    ChangesAnArrayInPlace: (testing.check_interrupts, "`counts`.*replace declared arrays"),
 }  # fmt: skip
 
 for own in (Replacing, *FAULTS):
