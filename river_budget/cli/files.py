@@ -24,12 +24,12 @@ from typing import IO, Any, NamedTuple
 from river_budget._state import require
 from river_budget.cli.app import CommandError, counted, notes
 
-# What says that there is no value, and no label; so does the number NaN.
+# Cells that have no value, and labels that are missing. The number NaN is another one.
 MISSING = ("", "NA", "NaN", "null", None)
 
 INFINITE = (math.inf, -math.inf)
 
-# Dates, and numbers with decimal commas: each would be a category of its own.
+# Dates, and numbers with decimal commas. They are refused: each would be a category of its own.
 REFUSED = re.compile(
     r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
     r"|[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+"
@@ -38,10 +38,11 @@ REFUSED = re.compile(
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
 
-# So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
+# So many lines of a file tell which columns of csv have texts. Of a pipe, only the first one does, because
+# others may come late.
 N_FIRST = 1000
 
-# How files begin; those of PACKED are zip, bzip2, xz and zstd.
+# How files begin. Those of PACKED are zip, bzip2, xz and zstd.
 GZIP, PARQUET, UTF_16 = b"\x1f\x8b", b"PAR1", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
@@ -49,29 +50,38 @@ PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 class Row(NamedTuple):
     """A row of the input."""
 
-    line: int  # the last one if it has several
+    line: int  # Its number, or that of the last one if it has several.
     x: dict[Any, Any]
-    label: Any
-    others: dict[str, Any]
-    error: str = ""  # what is wrong with it
+    label: Any  # None if it is missing.
+    others: dict[str, Any]  # The cells of `Columns.others`.
+    error: str = ""  # What is wrong with it, if anything.
 
 
 class Columns(NamedTuple):
     """What the options say about columns."""
 
-    target: str | None
-    features: Collection[str] | None = None  # None: all that nothing else is said of
+    target: str | None  # The column of the label.
+    features: Collection[str] | None = None  # By default, all columns without another use.
     ignored: Collection[str] | None = None
-    delimiter: str | None = None  # None: what the header tells
-    others: tuple[str, ...] = ()  # neither features nor label, and read as they are
-    has_texts: dict[str, bool] | None = None  # which columns of csv have texts: none is known
+    delimiter: str | None = None  # By default, it follows from the header.
+    others: tuple[str, ...] = ()  # They are neither features nor label, and read as they are.
+    has_texts: dict[str, bool] | None = None  # Which columns of csv have texts, as far as is known.
 
 
 class Lines:
-    """The lines of an input with a name, the number `n` of those that were read, and a `place`.
+    """The lines of an input, and how a later run knows them again.
 
-    The place is where the last row ends that is done. It has digests of the first 1, 2, 4, 8, ... lines
-    and of all: other input differs early.
+    Attributes
+    ----------
+    name
+        The name of the input.
+    n
+        Number of lines that were read.
+    digests
+        Those of the first 1, 2, 4, 8, ... lines. Other input soon has different ones.
+    place
+        Where the last row ends that is done: the name, the number of lines, and the digests of the first
+        lines and of all lines.
     """
 
     def __init__(self, lines: Iterable[str], name: str = "") -> None:
@@ -101,38 +111,32 @@ class Lines:
 def opened(
     file: str, columns: Columns, encoding: str = "utf-8-sig"
 ) -> Iterator[tuple[Reader, Lines]]:
-    """Open a file, or standard input, which is -, and yield a reader for its format and all its lines.
+    """Open a file, or standard input if it is `-`, and yield a reader for its format and all its lines.
 
     Rows of parquet become lines of JSON. Bytes that are no text are read as escapes, such as \\xff.
-    An error names the file, also one that comes later.
+    Errors name the file, also those of later reads.
     """
     with blaming(file), contextlib.ExitStack() as stack:
         if file == "-" and sys.stdin is None:
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
-        magic, is_whole = data.peek(4), data.seekable()
-        is_wide = magic.startswith(UTF_16) and encoding == "utf-8-sig"
-        require(not is_wide, "this is UTF-16: convert it, or give learn --encoding utf-16")
-        require(not magic.startswith(PACKED), "packed, but not by gzip: unpack it first")
-        if magic.startswith(PARQUET):
-            header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
+        is_file, is_parquet = data.seekable(), data.peek(4).startswith(PARQUET)
+        if is_parquet:
+            header, lines = _read_parquet(data if is_file else io.BytesIO(data.read()))
         else:
-            data = gzip.GzipFile(fileobj=data) if magic.startswith(GZIP) else data
-            try:
-                text = io.TextIOWrapper(data, encoding, "backslashreplace", newline="")
-            except LookupError as error:  # The encoding is unknown.
-                raise ValueError(error) from None
-            header, lines = [], stack.enter_context(text)
+            header, lines = [], stack.enter_context(_text_of(data, encoding))
+
         first = [*itertools.islice(lines, 1)]
         parse = _parser_of("".join(first), columns.target)
-        first += itertools.islice(lines, N_FIRST if is_whole else parse is _csv)
-        everything = Lines(itertools.chain(first, lines), Path(file).name)
-        yield Reader(parse, columns, first, header), everything
+        # In csv, the header comes before the first row.
+        first += itertools.islice(lines, N_FIRST if is_file else int(parse is _parse_csv))
+        all_lines = Lines(itertools.chain(first, lines), Path(file).name)
+        yield Reader(parse, columns, first, header), all_lines
 
 
 @contextlib.contextmanager
 def blaming(file: str) -> Iterator[None]:
-    """Turn what is wrong with a file, as it is opened, read or written, into an error that names it."""
+    """Turn errors of opening, reading or writing a file into a CommandError that names the file."""
     try:
         yield
     except BrokenPipeError:
@@ -141,16 +145,30 @@ def blaming(file: str) -> Iterator[None]:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
+def _text_of(data: Any, encoding: str) -> io.TextIOWrapper:
+    """Return the text of an input, compressed by gzip or not. Raises ValueError if it is none."""
+    magic = data.peek(4)
+    is_wide = magic.startswith(UTF_16) and encoding == "utf-8-sig"
+    require(not is_wide, "this is UTF-16: convert it, or give learn --encoding utf-16")
+    require(not magic.startswith(PACKED), "packed, but not by gzip: unpack it first")
+    if magic.startswith(GZIP):
+        data = gzip.GzipFile(fileobj=data)
+    try:
+        return io.TextIOWrapper(data, encoding, "backslashreplace", newline="")
+    except LookupError as error:  # The encoding is unknown.
+        raise ValueError(error) from None
+
+
 def _parser_of(line: str, target: str | None) -> Callable[[Any], dict[Any, Any]]:
-    """Return what parses lines like the first one: libsvm has no name for a target."""
+    """Return the function that parses lines like a first one. In libsvm, no target has a name."""
     if line.lstrip().startswith("{"):
-        return _json
+        return _parse_json
     label, *pairs = line.partition("#")[0].split() or ["0"]
     is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
-    return _libsvm if target is None and is_libsvm else _csv
+    return _parse_libsvm if target is None and is_libsvm else _parse_csv
 
 
-def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
+def _read_parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
     """Return the columns, and the rows as lines of JSON."""
     table = importlib.import_module("pyarrow.parquet").ParquetFile(data)
     require(table.metadata.num_rows, "the table has no rows")
@@ -162,46 +180,68 @@ def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
 class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
-    A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
-    first cells are texts; `has_texts` says so of each column, and `no_labels` why no row can have a label.
+    Attributes
+    ----------
+    has_texts
+        Whether each column of csv has texts: as `columns` says or, where it says nothing, if more than
+        half of its first cells are texts. None for other formats.
+    no_labels
+        Why no row can have a label; empty if rows can.
     """
 
     def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
         self._parse = parse
         self._columns = columns
-        self._is_csv = parse is _csv
+        self._is_csv = parse is _parse_csv
         if self._is_csv:
-            # What the header has most of outside of quotes.
-            unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
-            self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
+            self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
             header = [*(self._reader(first).fieldnames or [])]
-            if len(header) == 1 and not columns.delimiter and re.search(r"\W", header[0]):
-                raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
         self._header = header
-        for name, n in collections.Counter(header).items():
-            require(n == 1, f"the header has the column {name!r} twice")
-        absent = self._absent([*(columns.features or ()), *columns.others])
-        require(not absent, absent)
+        self._check_header()
+
         self.no_labels = self._absent([columns.target]) if columns.target else ""
-        if columns.target is None and parse is not _libsvm:
+        if columns.target is None and parse is not _parse_libsvm:
             self.no_labels = "no --target names the label"
+
+        # The first rows are read before it is known which columns have texts.
         self.has_texts: dict[str, bool] | None = None
         rows = [*self._read(Lines(first))]
-        cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
-        n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
-        n_cells, known = collections.Counter(name for name, _ in cells), columns.has_texts or {}
-        kinds = {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
+        kinds = self._kinds_of(rows)
         if self._is_csv:
-            self.has_texts = known | kinds
+            self.has_texts = (columns.has_texts or {}) | kinds
+        self._found = self._description(rows, kinds) if kinds else ""
+
+    def _check_header(self) -> None:
+        """Raise ValueError if the header lacks a column, has one twice, or seems to be a single one."""
+        header = self._header
+        is_single = self._is_csv and len(header) == 1 and not self._columns.delimiter
+        if is_single and re.search(r"\W", header[0]):
+            raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
+        for name, n in collections.Counter(header).items():
+            require(n == 1, f"the header has the column {name!r} twice")
+        absent = self._absent([*(self._columns.features or ()), *self._columns.others])
+        require(not absent, absent)
+
+    def _kinds_of(self, rows: list[Row]) -> dict[str, bool]:
+        """Return whether each column has texts: as is known, or as most of its cells in rows are."""
+        cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
+        n_cells = collections.Counter(name for name, _ in cells)
+        n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
+        known = self._columns.has_texts or {}
+        return {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
+
+    def _description(self, rows: list[Row], kinds: dict[str, bool]) -> str:
+        """Return a text that says how many numbers, categories and labels were found."""
         n = sum(kinds.values())
         found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
-        if labels := {str(row.label) for row in rows if row.label is not None}:
-            name = f' "{columns.target}"' if columns.target else ""
+        labels = {str(row.label) for row in rows if row.label is not None}
+        if labels:
+            name = f' "{self._columns.target}"' if self._columns.target else ""
             found += f", target{name} with {counted(len(labels), 'value')} so far"
-        self._found = found if kinds else ""
+        return found
 
     def rows(self, lines: Lines) -> Iterator[Row]:
-        """Return the rows of all lines, which are read one by one, and say what is taken as what."""
+        """Return the rows of all lines, which are read one by one, and note what was found."""
         if self._found:
             notes.info(self._found)
         if self.no_labels:
@@ -217,11 +257,12 @@ class Reader:
         return csv.DictReader(lines, delimiter=self._delimiter, skipinitialspace=True)
 
     def _read(self, lines: Lines) -> Iterator[Row]:
+        """Yield the rows of lines, without empty ones; a row may have an error."""
         items: Iterator[Any]
         if self._is_csv:
             items = self._reader(lines)
         else:
-            end = "#" if self._parse is _libsvm else "\n"
+            end = "#" if self._parse is _parse_libsvm else "\n"
             items = (line.partition(end)[0].strip() for line in lines)
         while True:
             try:
@@ -233,6 +274,7 @@ class Reader:
                 yield Row(lines.n, {}, None, {}, str(error))
 
     def _row(self, n: int, item: Any) -> Row:
+        """Return the row that ends at line n, given its text or, in csv, its cells."""
         features, ignored = self._columns.features, self._columns.ignored or ()
         try:
             cells = self._parse(item)
@@ -245,13 +287,13 @@ class Reader:
             }
             is_class = not isinstance(label, list | dict) and label not in INFINITE
             require(is_class, f"the label is {label!r}: expected a class")
-            return Row(n, x, _known(_class(label) if self._is_csv else label), others)
+            return Row(n, x, _none_if_missing(_label_of(label) if self._is_csv else label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
 
     def _value(self, name: Any, cell: Any) -> Any:
-        """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
-        value = _known(parsed(cell) if self._is_csv else cell)
+        """Return the value of a feature; None if it is missing. Raises ValueError if it is bad."""
+        value = _none_if_missing(parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
         if is_text and REFUSED.fullmatch(value):
             raise ValueError(
@@ -266,13 +308,21 @@ class Reader:
         return value
 
 
-def _csv(cells: dict[Any, Any]) -> dict[Any, Any]:
+def _delimiter_of(header: str) -> str:
+    """Return the delimiter that a header of csv has most of, outside of quotes."""
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return max(DELIMITERS, key=unquoted.count)
+
+
+def _parse_csv(cells: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the cells that the reader of csv has found. Raises ValueError if there are too many or few."""
     is_whole = None not in cells and None not in cells.values()
     require(is_whole, "this line has more or fewer columns than the header")
     return cells
 
 
-def _json(line: str) -> dict[Any, Any]:
+def _parse_json(line: str) -> dict[Any, Any]:
+    """Return the features and the label. Raises ValueError if the line is no JSON object."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -281,21 +331,22 @@ def _json(line: str) -> dict[Any, Any]:
     return row
 
 
-def _libsvm(line: str) -> dict[Any, Any]:
-    """Return the features, and the label, whose name is None."""
+def _parse_libsvm(line: str) -> dict[Any, Any]:
+    """Return the features and the label, whose name is None. Raises ValueError if the line is not valid."""
     try:
         label, *pairs = line.split()
         cells = {name: parsed(value) for name, value in (pair.rsplit(":", 1) for pair in pairs)}
         if len(cells) < len(pairs) or any(isinstance(v, str | bool) for v in cells.values()):
             raise ValueError
-        return cells | {None: _class(label)}
+        return cells | {None: _label_of(label)}
     except ValueError:
         error = "not 'label name:value name:value ...', with each name once"
         raise ValueError(error) from None
 
 
 def parsed(text: str) -> Any:
-    """Return the number or truth value that a text is, or the text: Python reads 1_0 as one, too."""
+    """Return the number or truth value that a text is, or the text."""
+    # Python would read 1_0 as a number, too.
     if text.isascii() and "_" not in text:
         kind = int if text.strip().lstrip("+-").isdigit() else float
         with contextlib.suppress(ValueError):
@@ -303,12 +354,12 @@ def parsed(text: str) -> Any:
     return {"True": True, "False": False}.get(text, text)
 
 
-def _class(text: str) -> Any:
+def _label_of(text: str) -> Any:
     """Return the label that a text is: a finite number only if it is written as Python would."""
     value = parsed(text)
     is_plain = str(value) == text.strip().removeprefix("+")
     return value if is_plain and value not in INFINITE else text
 
 
-def _known(value: Any) -> Any:
+def _none_if_missing(value: Any) -> Any:
     return None if value in MISSING or value != value else value

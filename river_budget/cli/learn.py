@@ -22,7 +22,8 @@ from river_budget.cli.app import CommandError, app, counted, notes
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
 
-# What a checkpoint keeps of a run beside its model: columns, the place in the input, and counts.
+# The record of a run that a checkpoint keeps beside its model: columns, the place in the input, and counts,
+# each with its type.
 COLUMNS: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
 PLACE = {"name": str, "n_lines": int, "digests": list}
 RECORD = COLUMNS | PLACE | dict.fromkeys(Counts._fields, int)
@@ -78,16 +79,19 @@ class Learn(Learning):
         self._saver = self.path and checkpoint.Checkpointer(model, self.path, self.every)
         self._chain = Chain(model)
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             has_labels = not reader.no_labels or (columns.target and record)
             require(has_labels, reader.no_labels)
-            self._lines = _going_on(lines, record) if record else lines
+            self._lines = _continued(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
-            self._save(checkpoint.Checkpointer.save)  # Fails before any work if it must.
+
+            # If no checkpoint can be saved, the run ends before any work.
+            self._save(checkpoint.Checkpointer.save)
             try:
-                self.through(itertools.dropwhile(lambda row: row.line <= n_seen, rows))
+                self.answer_all(itertools.dropwhile(lambda row: row.line <= n_seen, rows))
             finally:
                 self._save(checkpoint.Checkpointer.save)
 
@@ -105,6 +109,7 @@ class Learn(Learning):
         self._save(checkpoint.Checkpointer.step)
 
     def _save(self, save: Callable[..., None]) -> None:
+        """Save by `Checkpointer.save`, or count by `Checkpointer.step`, with a record of the run."""
         if self._saver is not None:
             record = self.counts._asdict() | self._lines.place | self._columns._asdict()
             kept = {name: record[name] for name in RECORD if record[name] is not None}
@@ -130,7 +135,7 @@ class Predict(Run):
         self._chain = Chain(model)
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            self.through(reader.rows(lines))
+            self.answer_all(reader.rows(lines))
 
 
 @app.command()
@@ -153,10 +158,11 @@ class Keyed(Learning):
     def run(self) -> None:
         columns = self.columns._replace(others=tuple(filter(None, (self.key, self.seq))))
         learner = KeyedLearner(self.maker(), max_jump=self.max_jump)
-        self._states, self._n_of_key = dict[Any, bytes](), collections.Counter[Any]()
+        self._states: dict[Any, bytes] = {}
+        self._n_of_key: collections.Counter[Any] = collections.Counter()
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            self.through(reader.rows(lines))
+            self.answer_all(reader.rows(lines))
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         key = row.others[self.key]
@@ -180,42 +186,43 @@ class Keyed(Learning):
 
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model of a checkpoint, and what a run has kept beside it."""
+    """Return the model of a checkpoint, and the record of a run beside it; an empty one if there is none."""
     model, extra = checkpoint.restore(path)
     record = extra.get("run", {})
-    is_record = type(record) is dict and all(RECORD.get(n) is type(record[n]) for n in record)
-    if not is_record:
+    is_valid = type(record) is dict and all(RECORD.get(n) is type(record[n]) for n in record)
+    if not is_valid:
         raise CommandError(f"{path} keeps no record of a run beside its model")
     return model, record
 
 
 def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
-    """Return columns, in which those of the last run take the places of those that are not given."""
+    """Return the columns that are given, completed with those of the record of the last run."""
     taken: dict[str, Any] = {name: getattr(columns, name) or record.get(name) for name in COLUMNS}
     if columns.features:
         taken["ignored"] = columns.ignored
     return columns._replace(**taken)
 
 
-def _going_on(lines: files.Lines, record: dict[str, Any]) -> files.Lines:
-    """Return all lines of an input, in the place of a run if it has seen the first of them.
+def _continued(lines: files.Lines, record: dict[str, Any]) -> files.Lines:
+    """Return all lines of an input, at the place of the last run if that has seen the first of them.
 
     Reads no more lines than tell whether it has.
     """
     n, digests = record.get("n_lines", 0), record.get("digests", [])
-    is_known = lines.name == record.get("name")
-    begin = files.Lines(itertools.islice(lines, n if is_known else 0), lines.name)
+    is_same_name = lines.name == record.get("name")
+    seen = files.Lines(itertools.islice(lines, n if is_same_name else 0), lines.name)
     read = tempfile.TemporaryFile("w+", encoding="utf-8", newline="")  # noqa: SIM115
-    for line in begin:
+    for line in seen:
         read.write(line)
-        if begin.digests != digests[: len(begin.digests)]:
+        if seen.digests != digests[: len(seen.digests)]:
             break
     read.seek(0)
-    begin.done()
-    again = files.Lines(itertools.chain(read, lines), lines.name)
-    if begin.place.items() <= record.items():
-        again.place = begin.place
+    seen.done()
+
+    continued = files.Lines(itertools.chain(read, lines), lines.name)
+    if seen.place.items() <= record.items():
+        continued.place = seen.place
         notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
     else:
         notes.info("the checkpoint has seen other input than this: learning from line 1")
-    return again
+    return continued

@@ -22,11 +22,11 @@ from river_budget.cli.options import OnError
 
 
 class Counts(NamedTuple):
-    """How many examples there were, with a known label, and with a right prediction."""
+    """How many examples there were."""
 
     n_seen: int = 0
-    n_labelled: int = 0
-    n_right: int = 0
+    n_labelled: int = 0  # With a known label.
+    n_right: int = 0  # With a right prediction.
 
     @property
     def accuracy(self) -> float | None:
@@ -59,29 +59,30 @@ class Run(Command):
 
     def __post_init__(self) -> None:
         notes.disabled = self.quiet
-        self.counts = self._next = Counts()
+        # The counts of the finished rows, and those when the row in progress is finished, too.
+        self.counts = self._next_counts = Counts()
         self._chain: Any = None
         self._n_lines = self._n_skipped = 0
         self._start = time.process_time()
         self._is_busy, self._signal = False, 0
 
     def answer(self, row: files.Row) -> dict[str, Any]:
-        """Return the answer to a row; raise ValueError, and change nothing, if it is bad."""
+        """Return the answer to a row. Raises ValueError, and changes nothing, if the row is bad."""
         answer = self._chain.ask_safely(row.x)
         margin = answer.margin if self._chain.has_scores else None
         n_seen, n_labelled, n_right = self.counts
         is_known = row.label is not None
         n_right += is_known and answer.label == row.label
-        self._next = Counts(n_seen + 1, n_labelled + is_known, n_right)
+        self._next_counts = Counts(n_seen + 1, n_labelled + is_known, n_right)
         return {
             "example": n_seen + 1, "prediction": answer.label, "margin": margin,
-            "label": row.label, "accuracy": self._next.accuracy,
+            "label": row.label, "accuracy": self._next_counts.accuracy,
         }  # fmt: skip
 
     def finish(self, row: files.Row | None) -> None:
-        """Learn a row whose answer is out; None is one that was skipped."""
+        """Do what follows the answer to a row; None stands for a row that was skipped."""
         if row is not None:
-            self.counts = self._next
+            self.counts = self._next_counts
 
     def finding(self) -> str:
         """Return what was found so far."""
@@ -92,39 +93,41 @@ class Run(Command):
         """Return how many bytes the model takes."""
         return self._chain.memory_bytes
 
-    def through(self, rows: Iterable[files.Row]) -> None:
+    def answer_all(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary.
 
-        The exit status after a signal is the shell's.
+        The exit status after a signal is the one that a shell expects.
         """
         with contextlib.suppress(SystemExit), contextlib.ExitStack() as stack:
             for number in (signal.SIGINT, signal.SIGTERM):
                 stack.callback(signal.signal, number, signal.signal(number, self._receive))
             if sys.platform != "win32":
-                # Python hears a signal that comes just before a read begins only when that returns, so
-                # an alarm ends all waiting for a moment.
+                # If a signal comes just before a read begins, Python handles it only when the read
+                # returns. So an alarm interrupts all reads once a second.
                 signal.signal(signal.SIGALRM, lambda *_: None)
                 signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
                 stack.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
             show = stack.enter_context(progress())
             for row in rows:
-                self._meet(row)
+                self._answer_and_finish(row)
                 show(self._text())
+
         seconds, n = time.process_time() - self._start, self._n_lines
         text = f"{self._text()}, {self.memory():,} bytes"
         notes.info(f"{text}, {1e6 * seconds / n:,.1f} µs a line" if n else text)
         if self._signal:
             sys.exit(128 + self._signal)
-        require(self._n_lines == 0 or self._n_skipped < self._n_lines, "every line was skipped")
+        is_any_answered = self._n_skipped < self._n_lines or self._n_lines == 0
+        require(is_any_answered, "every line was skipped")
 
     def _receive(self, number: int, frame: Any) -> None:
-        """End the run, at once or after the step that is under way."""
+        """End the run: at once, or when the row in progress is finished."""
         self._signal = number
         if not self._is_busy:
             raise SystemExit
 
-    def _meet(self, row: files.Row) -> None:
-        """Answer a row, and only then learn it: a run that ends in between has not seen it."""
+    def _answer_and_finish(self, row: files.Row) -> None:
+        """Print the answer to a row, and only then finish it: a run that ends in between has not seen it."""
         try:
             require(not row.error, row.error)
             print_answer(self.answer(row))
@@ -136,6 +139,7 @@ class Run(Command):
             self._finish(None)
 
     def _finish(self, row: files.Row | None) -> None:
+        """Finish a row without an interruption by a signal, and count it."""
         self._is_busy = True
         self.finish(row)
         self._n_lines += 1
@@ -145,12 +149,13 @@ class Run(Command):
             raise SystemExit
 
     def _text(self) -> str:
+        """Return how many lines there were, and what was found."""
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
         return f"{counted(self._n_lines, 'line')}{skipped}, {self.finding()}"
 
 
 def print_answer(fields: dict[str, Any]) -> None:
-    """Print a line of JSON, at once; raise ValueError if a number is not finite."""
+    """Print a line of JSON, at once. Raises ValueError if a number is not finite."""
     line = json.dumps(fields, allow_nan=False, default=str)
     with files.blaming("standard output"):
         print(line, flush=True)

@@ -61,12 +61,13 @@ class Study(Command):
                 path.unlink()
 
     def streams(self, limit: int | None, are_tasks: bool = False) -> tuple[list[Any], Any]:
-        """Return the first examples of a stream or a file, or of tasks, and the published kernel."""
+        """Return tasks, or a single stream, as lists of their first examples, and the kernel for them."""
         from river import datasets  # slow to import, as `synth` is, and many commands need neither
 
         from river_budget import synth
 
         seed = self.seed
+        # Streams by name, and the gamma that was published for them, if any.
         known: dict[str, tuple[Sequence[Iterable[Example]], float | None]] = {
             "gaussians": ([synth.TwoGaussians(seed=seed)], 1.0),
             "checkerboard": ([synth.NoisyCheckerboard(seed=seed)], 60.0),
@@ -82,15 +83,18 @@ class Study(Command):
                 "checkerboards": ([board(start=offset) for offset in (0.0, 0.5, 1.0)], 5.0),
                 "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
             }
+
+        # Any other name is that of a file.
         names = self.stream.split(",") if are_tasks else [self.stream]
         found = [known.get(name) or ([_labelled(name, self.columns)], None) for name in names]
-        tasks = [[*itertools.islice(stream, limit)] for part, _ in found for stream in part]
-        return tasks, kernels.RBF(found[0][1] if self.gamma is None else self.gamma)
+        tasks = [[*itertools.islice(stream, limit)] for streams, _ in found for stream in streams]
+        _, published_gamma = found[0]
+        return tasks, kernels.RBF(published_gamma if self.gamma is None else self.gamma)
 
     def report(
         self, what: str, kernel: Any, table: str, figures: Any, draw: str, results: Any
     ) -> None:
-        """Print a title and a table, write figures, and draw by `plots`, as far as is asked."""
+        """Print a title and a table. Write figures, and draw by the named function, if that is asked."""
         width = kernel.gamma or "from the data"
         title = f"{self.stream}: {what}, budget {self.budget}, gamma {width}"
         print(f"{title}\n{table}")
