@@ -1,6 +1,6 @@
 """Models as JSON and tensors, and back.
 
-Reading runs no code from a file. It makes objects of registered classes, whose constructors check their
+Decoding runs no code from a file. It makes objects of registered classes, whose constructors check their
 parameters. The classes of this package also check what their objects have learned. Those of River take
 it as it is, so a wrong value raises an error only when it is used.
 """
@@ -48,7 +48,7 @@ DERIVED = {
 }  # fmt: skip
 
 
-def written(value: Any, tensors: Tensors) -> Any:
+def encode(value: Any, tensors: Tensors) -> Any:
     """Return a value as JSON, and put its arrays into `tensors`, which the JSON refers to by name.
 
     Raises ValueError if it cannot be stored.
@@ -62,12 +62,12 @@ def written(value: Any, tensors: Tensors) -> Any:
         return _bounded(value)
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
-            return {"state": {key: written(item, tensors) for key, item in value.items()}}
-        return {"dict": [written(list(pair), tensors) for pair in value.items()]}
+            return {"state": {key: encode(item, tensors) for key, item in value.items()}}
+        return {"dict": [encode(list(pair), tensors) for pair in value.items()]}
     if kind in (list, tuple, set, frozenset, Category):
-        items = [written(item, tensors) for item in value]
+        items = [encode(item, tensors) for item in value]
         if kind in (set, frozenset):
-            items.sort(key=json.dumps)  # Equal models become equal bytes.
+            items.sort(key=json.dumps)  # So that equal models become equal bytes.
         return items if kind is list else {kind.__name__: items}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         name = f"{len(tensors)}"
@@ -75,10 +75,10 @@ def written(value: Any, tensors: Tensors) -> Any:
         return {"tensor": name}
     if isinstance(value, type) and value in TYPES.values():
         return {"type": value.__name__}
-    return written_object(value, tensors)
+    return encode_object(value, tensors)
 
 
-def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
+def encode_object(model: Any, tensors: Tensors) -> dict[str, Any]:
     """Return an object as JSON. Raises ValueError if its class, or that of a part, is not registered."""
     entry = entry_of(model)
     kind = entry.kind
@@ -88,34 +88,39 @@ def written_object(model: Any, tensors: Tensors) -> dict[str, Any]:
     if given.get("desired_dist") is getattr(model, "_actual_dist", model):
         # The constructor got None: the sampler follows the distribution of labels that it counts.
         given["desired_dist"] = None
+
     try:
-        parameters = {name: written(value, tensors) for name, value in given.items()}
+        parameters = {name: encode(value, tensors) for name, value in given.items()}
         learned = model.state() if hasattr(model, "restore") else _learned(model)
         if hasattr(model, "imputers"):
             # What a StatImputer fills in for each feature: a statistic, or the value of a constant.
             learned["stats"] = {name: getattr(s, "value", s) for name, s in model.stats.items()}
-        state = {name: written(value, tensors) for name, value in learned.items()}
+        state = {name: encode(value, tensors) for name, value in learned.items()}
     except ValueError as error:
         raise ValueError(f"{kind.__name__}: {error}") from None
-    stored = {"parameters": parameters, "state": state}
-    return {"class": entry.name, "schema": entry.version, **stored}
+    return {
+        "class": entry.name,
+        "schema": entry.version,
+        "parameters": parameters,
+        "state": state,
+    }
 
 
 def check_storable(what: str, value: Any) -> None:
     """Raise ValueError, which says what the value is, if no checkpoint can store it."""
     try:
-        written(value, {})
+        encode(value, {})
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{what}: {error}") from None
 
 
-def read(node: Any, tensors: Tensors) -> Any:
-    """Return the value that `written` turned into JSON. Raises various errors if the JSON is wrong."""
+def decode(node: Any, tensors: Tensors) -> Any:
+    """Return the value that `encode` turned into JSON. Raises various errors if the JSON is wrong."""
     match node:
         case {"class": _}:
-            return read_object(node, tensors)
+            return decode_object(node, tensors)
         case {"state": items}:
-            return {name: read(item, tensors) for name, item in items.items()}
+            return {name: decode(item, tensors) for name, item in items.items()}
         case {"tensor": name}:
             # Each tensor is used once. Otherwise a small file could make a large model.
             require(name in tensors, "an array is missing, or is named twice")
@@ -124,23 +129,27 @@ def read(node: Any, tensors: Tensors) -> Any:
             return TYPES[name]
         case dict():
             ((kind, items),) = node.items()
-            return CONTAINERS[kind](read(item, tensors) for item in items)
+            return CONTAINERS[kind](decode(item, tensors) for item in items)
         case list():
-            return [read(item, tensors) for item in node]
+            return [decode(item, tensors) for item in node]
         case int():
             return _bounded(node)
     return node
 
 
-def read_object(node: Any, tensors: Tensors) -> Any:
-    """Return the object that `written_object` turned into JSON. Raises various errors if it is wrong."""
+def decode_object(node: Any, tensors: Tensors) -> Any:
+    """Return the object that `encode_object` turned into JSON. Raises various errors if it is wrong."""
     entry = entry_named(node["class"])
     kind = entry.kind
-    given, stored = (read({"state": node[place]}, tensors) for place in ("parameters", "state"))
+    parameters = decode({"state": node["parameters"]}, tensors)
+    stored = decode({"state": node["state"]}, tensors)
     state = entry.migrated(stored, node["schema"])
     if hasattr(kind, "_check_arrays"):
-        kind._check_arrays(given, state)  # noqa: SLF001
-    model = kind(*state.pop("stats", {}).items(), **given)
+        kind._check_arrays(parameters, state)  # noqa: SLF001
+
+    # A StatImputer takes the pairs of a feature and its statistic as arguments without names.
+    imputed = state.pop("stats", {}).items()
+    model = kind(*imputed, **parameters)
     if hasattr(model, "restore"):
         model.restore(state)
     else:
@@ -149,12 +158,14 @@ def read_object(node: Any, tensors: Tensors) -> Any:
         require(has_names, f"the names that {kind.__name__} takes are missing")
         for name, value in state.items():
             restore_attribute(model, name, value)
+
     if isinstance(model, Kernel):
         hash(model)  # Raises TypeError if a name of a feature is not hashable.
     return model
 
 
 def _bounded(value: int) -> int:
+    """Return an integer unchanged. Raises ValueError if it is too large."""
     is_small = abs(value) <= LARGEST_INTEGER
     require(is_small, "an integer that is too large for a float cannot be stored")
     return value

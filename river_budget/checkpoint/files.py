@@ -34,8 +34,7 @@ INVALID = (
     RecursionError, SafetensorError,
 )  # fmt: skip
 
-
-# What arguments are.
+# What the arguments of the functions below are.
 ARGUMENTS = {
     "model": "The model; see `save`.",
     "path": "The file.",
@@ -111,9 +110,9 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     """Return a model as bytes, for a database or a message. Raises CheckpointError as `save`."""
     tensors: Tensors = {}
     try:
-        stored = codec.written_object(model, tensors)
-        kept = codec.written(dict(extra or {}), tensors)
-        text = json.dumps({"version": VERSION, "model": stored, "extra": kept})
+        encoded = codec.encode_object(model, tensors)
+        beside = codec.encode(dict(extra or {}), tensors)
+        text = json.dumps({"version": VERSION, "model": encoded, "extra": beside})
         return write_tensors(tensors | {DIGEST: _digest(text, tensors)}, {FORMAT: text})
     except (ValueError, RecursionError, SafetensorError) as error:
         raise CheckpointError(f"the model cannot be stored: {error}") from None
@@ -135,7 +134,8 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         _check_version(content["version"])
         is_unchanged = np.array_equal(tensors.pop(DIGEST), _digest(metadata[FORMAT], tensors))
         require(is_unchanged, "it has changed since it was written")
-        return codec.read_object(content["model"], tensors), codec.read(content["extra"], tensors)
+        model = codec.decode_object(content["model"], tensors)
+        return model, codec.decode(content["extra"], tensors)
     except INVALID as error:
         reason = error if isinstance(error, ValueError) else repr(error)
         raise CheckpointError(f"this is no valid checkpoint: {reason}") from None

@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from river import compose, feature_extraction, imblearn, linear_model, multiclass, optim, stats
-from river import preprocessing as rivers
+from river import (
+    compose,
+    feature_extraction,
+    imblearn,
+    linear_model,
+    multiclass,
+    optim,
+    preprocessing,
+    stats,
+)
 
 from river_budget.active import Query
 from river_budget.bandit import ArmClassifiers
@@ -25,8 +33,8 @@ RIVERS: list[Any] = [
     imblearn.RandomOverSampler, imblearn.RandomSampler, imblearn.RandomUnderSampler,
     linear_model.LogisticRegression, multiclass.OneVsRestClassifier,
     optim.SGD, optim.initializers.Zeros, optim.losses.Log, optim.schedulers.Constant,
-    rivers.FeatureHasher, rivers.MinMaxScaler, rivers.Normalizer, rivers.OneHotEncoder,
-    rivers.StandardScaler, rivers.StatImputer,
+    preprocessing.FeatureHasher, preprocessing.MinMaxScaler, preprocessing.Normalizer,
+    preprocessing.OneHotEncoder, preprocessing.StandardScaler, preprocessing.StatImputer,
     stats.Count, stats.Max, stats.Mean, stats.Min, stats.Mode, stats.Sum, stats.Var,
 ]  # fmt: skip
 
