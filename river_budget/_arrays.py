@@ -25,9 +25,9 @@ def widened(array: Any, n_columns: int) -> Any:
     return copy
 
 
-def unpacked(triangles: Any, n: int) -> Any:
-    """Return symmetric matrices (matrices, n, n), given the packed rows of their lower triangles."""
+def unpacked(triangle: Any, n: int) -> Any:
+    """Return a symmetric matrix (n, n), given the packed rows of its lower triangle."""
     rows, columns = np.tril_indices(n)
-    matrices = np.empty((len(triangles), n, n))
-    matrices[:, rows, columns] = matrices[:, columns, rows] = triangles
-    return matrices
+    matrix = np.empty((n, n))
+    matrix[rows, columns] = matrix[columns, rows] = triangle
+    return matrix

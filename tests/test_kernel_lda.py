@@ -66,7 +66,7 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
 def statistics(model):
     """Return P (features, features), W (features, labels), K (labels, labels) and counts (labels,)."""
     state = model._f.own_state()
-    P = state["scale"] * unpacked(state["inverse"][np.newaxis], model.n_features)[0]
+    P = state["scale"] * unpacked(state["inverse"], model.n_features)
     return P, state["coefficients"].T, state["residuals"], state["counts"]
 
 

@@ -384,7 +384,7 @@ cdef class Discriminant(Engine):
         is_valid = (kept[:, 0] >= 0) & (kept[:, 0] < n) & (kept[:, 1] > 0)
         require(self.store.vectors.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
         inverse = floats(state["inverse"], (n_features * (n_features + 1) // 2,), dtype=dtype)
-        P, = unpacked(inverse[np.newaxis], n_features)
+        P = unpacked(inverse, n_features)
         # What the rounding of a million steps may leave.
         largest = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
         require_definite(P + largest * np.eye(n_features), "an inverse is wrong")

@@ -54,7 +54,7 @@ cdef class Neighbours:
         """Set the Gram matrix of all vectors from packed rows of its lower triangle."""
         n = self.f.store.vectors.n
         # Together: an interrupt leaves none without the other.
-        self.gram, self.nearest = unpacked(triangle[np.newaxis], n)[0], np.full(n, -1)
+        self.gram, self.nearest = unpacked(triangle, n), np.full(n, -1)
 
     @property
     def nbytes(self):

@@ -125,7 +125,7 @@ cdef class ValidationTable:
         require(is_valid, "the labels of a validation set are wrong")
         shape = [n * (n + 1) // 2] if self.is_own else [m, n]
         table = floats(state["kernel_values"], shape)
-        self.derive(unpacked(table[np.newaxis], n)[0] if self.is_own else table)
+        self.derive(unpacked(table, n) if self.is_own else table)
         self.scores_of_examples[:], self.columns.base[:m] = scores, columns
 
     def __reduce__(self):

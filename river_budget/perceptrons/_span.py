@@ -79,7 +79,7 @@ class SpanPerceptron(Perceptron):
 
     def _unpacked(self) -> Floats:
         """Return the factor as a lower triangle (n_support, n_support)."""
-        return np.tril(unpacked(self._factor[np.newaxis, : self._n_packed], self.n_support)[0])
+        return np.tril(unpacked(self._factor[: self._n_packed], self.n_support))
 
     def _check_restored(self) -> None:
         super()._check_restored()
