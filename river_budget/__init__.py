@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from . import plots as plots
     from . import preprocessing as preprocessing
     from . import synth as synth
+    from . import testing as testing
     from . import theory as theory
     from .active import Query
     from .bandit import ArmClassifiers
