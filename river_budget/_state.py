@@ -196,16 +196,21 @@ class Field(Generic[T]):
 class Number(Field[float]):
     """A finite float from `least` to `most`, which are no limits by default.
 
-    It starts at `start`; by default at `least`, or at 0 if there is no such limit. `names` are `key` and
-    `doc` of a `Field`.
+    It starts at `start`; by default at `least`, or at 0 if there is no such limit. `key_and_doc` are
+    those of a `Field`.
     """
 
     def __init__(
-        self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: Any
+        self,
+        least: float = -math.inf,
+        most: float = math.inf,
+        *,
+        start: Any = None,
+        **key_and_doc: Any,
     ) -> None:
         if start is None:
             start = least if least > -math.inf else 0.0
-        super().__init__(lambda: start, lambda value: finite(value, least, most), **names)
+        super().__init__(lambda: start, lambda value: finite(value, least, most), **key_and_doc)
 
     def saved(self, owner: Any) -> float:
         return float(getattr(owner, self.name))
@@ -226,11 +231,13 @@ class Array(Field[Floats]):
 
     The shape consists of numbers, and of names of attributes that hold numbers, which may be dotted
     (`"_f.n_labels"`). An array that is too short is padded with zeros. It starts as zeros of the shape
-    `start`, unless the constructor makes it. `names` are `key` and `doc` of a `Field`.
+    `start`, unless the constructor makes it. `key_and_doc` are those of a `Field`.
     """
 
-    def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: Any) -> None:
-        super().__init__(None if start is None else lambda: np.zeros(start), **names)
+    def __init__(
+        self, *shape: int | str, start: Sequence[int] | None = None, **key_and_doc: Any
+    ) -> None:
+        super().__init__(None if start is None else lambda: np.zeros(start), **key_and_doc)
         self.shape = shape
 
     def saved(self, owner: Any) -> Floats:

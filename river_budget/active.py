@@ -7,15 +7,20 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability, check_seed
-from river_budget._state import Learned, Number, Random
+from river_budget._state import Learned, Number, Random, require
 from river_budget.base import Chain, documented
 from river_budget.kernels import Features
 
 __all__ = ["Query"]
 
-BURST = 10.0  # the largest number of questions that may be saved up
-RANDOM_SHARE = 0.2  # of questions, which notice a new concept where the model is sure
-STEP = 0.05  # how far a doubtful example raises the threshold
+# The largest number of questions that may be saved up.
+BURST = 10.0
+
+# The share of questions that are drawn at random. They notice a new concept where the model is sure.
+RANDOM_SHARE = 0.2
+
+# How far a doubtful example raises the threshold.
+STEP = 0.05
 
 
 @documented
@@ -51,14 +56,14 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     (Accuracy: 89.60%, 120)
     """
 
-    _labels = Number(least=0.0, most=BURST, start=BURST)
+    _labels = Number(least=0.0, most=BURST, start=BURST)  # How many labels may be asked for now.
     _threshold = Number()
     _rng = Random()
 
     def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:
         self._inner_chain = Chain(model)
-        if not self._inner_chain.is_classifier:
-            raise ValueError(f"model must be a classifier, got {model!r}")
+        is_classifier = self._inner_chain.is_classifier
+        require(is_classifier, f"model must be a classifier, got {model!r}")
         check_probability("rate", rate)
         if seed is not None:
             check_seed("seed", seed)
@@ -96,11 +101,14 @@ class Query(Learned, active.base.ActiveLearningClassifier):
 
     def _ask_for_label(self, x: Features, y_pred: dict[Any, float]) -> bool:
         self._labels = min(BURST, self._labels + self.rate)
+
+        # A label that is not known yet has the probability 0.
         *_, second, first = sorted([0.0, 0.0, *y_pred.values()])
         doubt = 1.0 - (first - second)
         is_doubtful = doubt > self._threshold
         self._threshold += STEP * (is_doubtful - (1.0 - RANDOM_SHARE) * self.rate)
-        asks = is_doubtful or self._rng.random() < RANDOM_SHARE * self.rate
-        asks = asks and self._labels >= 1.0
+
+        is_chosen = is_doubtful or self._rng.random() < RANDOM_SHARE * self.rate
+        asks = is_chosen and self._labels >= 1.0
         self._labels -= asks
         return asks

@@ -124,6 +124,7 @@ class PublishedDataset(RemoteDataset):
         self.part = part or next(iter(self.files))
         parts = " or ".join(map(repr, self.files))
         require(self.part in self.files, f"part must be {parts}, got {part!r}")
+
         self.positive = set(self.positive if positive is None else positive)
         others = self.negative or set(self.classes) - self.positive
         self.negative = set(others if negative is None else negative)
@@ -131,6 +132,7 @@ class PublishedDataset(RemoteDataset):
         chosen = set.union(*groups)
         is_valid = all(groups) and set.isdisjoint(*groups) and chosen <= set(self.classes)
         require(is_valid, f"positive and negative must be different classes, got {groups}")
+
         self._file = file = self.files[self.part]
         # The names of the download and of the files unpacked from it, of which the last is the text.
         self._names = [file.url.rpartition("/")[-1], *file.members]
@@ -149,7 +151,8 @@ class PublishedDataset(RemoteDataset):
         rows = self._file.rows
         with self.path.open() as text:
             lines = itertools.islice(filter(str.strip, text), rows.start, rows.stop)
-            for x, y in _csv_rows(self.header, lines) if self.header else map(_libsvm_row, lines):
+            parsed = _csv_rows(self.header, lines) if self.header else map(_libsvm_row, lines)
+            for x, y in parsed:
                 if y in self.positive or y in self.negative:
                     yield x, y in self.positive
 
@@ -209,8 +212,13 @@ def _csv_rows(header: str, lines: Iterable[str]) -> Iterator[tuple[dict[str, flo
         is_complete = None not in (*row, *row.values())
         require(is_complete, "a row has more or fewer columns than the header")
         y = row.pop("class")
-        pairs = [(n + v, 1.0) if n.endswith("=") else (n, float(v)) for n, v in row.items() if n]
-        yield dict(pairs), y
+        x = {}
+        for name, value in row.items():
+            if name.endswith("="):
+                x[name + value] = 1.0
+            elif name:
+                x[name] = float(value)
+        yield x, y
 
 
 def _libsvm_row(line: str) -> tuple[dict[str, float], float]:

@@ -1,7 +1,8 @@
-"""Base classes of the algorithms: `machine`, `perceptron`.
+"""The base classes of the algorithms, in `machine` and `perceptron`, and what these are made of.
 
-`answer` is what a model says of an example, `chain` a model with what is around it, `labels` also has weights, `frames` are mini-batches,
-`scales` and `relevances` of features are learned, `documented` completes docstrings.
+An `answer` is what a model says of an example, and a `chain` is a model with what is around it. `labels`
+has labels and weights of examples, `frames` reads mini-batches, `scales` and `relevances` learn those of features, and
+`documented` completes docstrings.
 
 A class declares all it has in its body, and three parts read that, each one kind of attribute:
 

@@ -72,6 +72,7 @@ def documented(kind: Kind, example: str = "") -> Kind:
     if kind.__doc__ is None:  # Python runs with -OO.
         return kind
     summary, own = _split(HEADING, inspect.cleandoc(kind.__doc__))
+
     _, of_base = _split(HEADING, inspect.cleandoc(kind.__base__.__doc__ or ""))
 
     texts: dict[str, str] = {}

@@ -32,10 +32,12 @@ def frame_of(X: Any) -> Frame:
     """Return the mini-batch of a user. Raises ValueError if it is neither a frame nor a dict of arrays."""
     if isinstance(X, Mapping):
         return Frame(list(X), _rows_of(X), None)
+
     pandas = nw.dependencies.get_pandas()
     if pandas is not None and isinstance(X, pandas.DataFrame) and X.columns.is_unique:
         # As narwhals would, in a tenth of the time. It refuses names that are not unique.
         return Frame(X.columns.tolist(), X.to_numpy(), X)
+
     try:
         frame = dataframe.into_frame(X)
     except TypeError:

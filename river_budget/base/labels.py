@@ -88,7 +88,9 @@ class Labels:
             try:
                 return learned.column[label]
             except (KeyError, TypeError):
-                return (learned if weight else copy.copy(learned)).add(label)
+                # A label that comes only with the weight 0 is checked, but not added.
+                labels = learned if weight else copy.copy(learned)
+                return labels.add(label)
 
         weights = np.ones(len(y)) if weights is None else weights
         columns = by_row(column_of, y, weights)
@@ -174,7 +176,7 @@ def weights_of(w: Any, n: int) -> Floats:
     return np.array(by_row(weight_of, values), np.float64)
 
 
-def given_weights(class_weight: ClassWeight | None) -> dict[Any, float]:
+def class_weights_of(class_weight: ClassWeight | None) -> dict[Any, float]:
     """Return the weights of the labels that have one. Raises ValueError if one is refused."""
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():

@@ -1,4 +1,4 @@
-"""The base class of all classifiers of the package."""
+"""The base classes of all classifiers of the package: of any, and of those with support vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from river_budget.base.frames import (
     labels_of,
     series_like,
 )
-from river_budget.base.labels import ClassWeight, Labels, given_weights, weights_of
+from river_budget.base.labels import ClassWeight, Labels, class_weights_of, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features, Kernel
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # after so many such examples in a row, among the first ones.
 LOW, HIGH, N_FLAT_ROWS, N_CHECKED_ROWS = 0.01, 0.99, 100, 128
 
-# No number of examples.
+# Larger than any count: never due.
 NEVER = 2**62
 
 
@@ -86,8 +86,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         super().__post_init__()
         self._labels = Labels(self.max_classes)
         self._f = engine = self._new_engine()
-        self._given_weights = given_weights(self.class_weight)
+
+        self._given_weights = class_weights_of(self.class_weight)
         engine.is_balanced = self.class_weight == "balanced"
+
         learns_scales = any(kernel.learns_scales for kernel in engine.store.kernels)
         self._feature_scales = Scales() if learns_scales else None
         engine.store.means = self._feature_scales.sums if self._feature_scales else None
@@ -245,9 +247,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     @overload
     def predict_proba_many(self, X: IntoDataFrameT) -> IntoDataFrameT: ...
     def predict_proba_many(self, X: Any) -> Any:
-        (frame, scores), known = self._scored(X), self._labels.column
-        probabilities = self._probabilities(scores[:, list(known.values())])
-        return frame_like(dict(zip(known, probabilities.T, strict=True)), frame)
+        frame, scores = self._scored(X)
+        column_of = self._labels.column
+        probabilities = self._probabilities(scores[:, list(column_of.values())])
+        return frame_like(dict(zip(column_of, probabilities.T, strict=True)), frame)
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the largest errors of the quantities that are updated incrementally, by name."""
@@ -285,10 +288,11 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         return frame, self._f.score_block(self._f.block(frame.columns, frame.rows))
 
     def _by_label(self, values: Any) -> dict[Any, Any]:
+        """Return the values of columns as those of the known labels."""
         return {label: values[column] for label, column in self._labels.column.items()}
 
     def _follow(self, due: int) -> None:
-        """Do what the engine asks for after a round."""
+        """Do what is due after a round: 1 for an update, `SCALES` for scales, or the sum for both."""
         if due >= SCALES:
             self._learn_scales()
 
@@ -309,7 +313,7 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
     @abc.abstractmethod
     def _learn_scales(self) -> None:
-        """Update scales if that is due, and call `_schedule`."""
+        """Update scales and width if that is due, and call `_schedule`."""
 
     def _schedule(self) -> None:
         """Set which examples are observed, and when scales are due next."""
@@ -320,8 +324,9 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
 
 class Machine(OnlineClassifier):
-    """A classifier with a support set, which checks scales and width of the kernel."""
+    """A kernel machine: a classifier with a support set, which learns scales and width of its kernels."""
 
+    # So many examples in a row had kernel values that tell nothing.
     _n_flat_rows = 0
 
     def _check_restored(self) -> None:
@@ -397,7 +402,9 @@ class Machine(OnlineClassifier):
             f.scales_due_at = f.n_rounds + 1
 
     def _check_width(self) -> None:
-        self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
+        """Warn once if kernel values tell nothing about the data."""
+        is_flat = self._f.store.is_flat(LOW, HIGH)
+        self._n_flat_rows = self._n_flat_rows + 1 if is_flat else 0
         if self._n_flat_rows == N_FLAT_ROWS:
             warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "

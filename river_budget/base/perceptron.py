@@ -72,7 +72,7 @@ class Perceptron(Machine):
         require(self.n_support <= most, "there are more support vectors than the budget allows")
 
     def _novelty(self, x: Features) -> float:
-        self._f.best(x)
+        self._f.best(x)  # Computes the kernel row of x.
         square = self._f.store.self_value()
         return max(0.0, 1.0 - self._projected() / square) if square > 0.0 else 0.0
 

@@ -15,7 +15,8 @@ from river_budget.kernels import Kernel, Scaled
 
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
 # every 512 up to 8,192.
-SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
+SMALLEST_INTERVAL, LARGEST_INTERVAL = 256, 512
+N_DENSE, LAST_UPDATE = 1024, 8192
 
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
@@ -28,10 +29,11 @@ TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 STEPS = 16
 
 # A scale is kept while its logarithm (with base 2) differs by less than this from that of the data.
-KEPT = 0.1
+KEPT_WITHIN = 0.1
 
 # Inverse scales are from 2^-60 to 2^60, so that the squares of scaled values cannot overflow.
-LARGEST_EXPONENT, SMALLEST, LARGEST = 60, 2.0**-60, 2.0**60
+LARGEST_EXPONENT = 60
+SMALLEST_FACTOR, LARGEST_FACTOR = 2.0**-LARGEST_EXPONENT, 2.0**LARGEST_EXPONENT
 
 
 def next_update(n: int) -> int:
@@ -68,10 +70,10 @@ class Scales(Learned):
 
     sums = Field[Sums](Sums)
     factors = Dict()
-    pooled = Number(least=SMALLEST, most=LARGEST, start=1.0)
+    pooled = Number(least=SMALLEST_FACTOR, most=LARGEST_FACTOR, start=1.0)
     gamma = Number(least=0.0)
-    # Logarithms of scales (with base 2) are rounded relative to this. It follows the mean of all, but for
-    # a whole number, so that the mean scale is rounded to a power of two.
+    # Logarithms of scales (with base 2) are rounded relative to this. It always differs from the mean of
+    # all by a whole number, so that the mean scale is rounded to a power of two.
     _offset = Number()
 
     def update(self, names: Collection[Any]) -> bool:
@@ -83,7 +85,7 @@ class Scales(Learned):
         names = self.sums.names
         sizes, variances, scales = self.sums.measures()
         factors = np.array([self.factors.get(name, math.nan) for name in names])
-        pooled, updated = self._updated(sizes, scales, factors)
+        pooled, updated = self._updated_factors(sizes, scales, factors)
 
         total = math.fsum((variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
@@ -98,7 +100,9 @@ class Scales(Learned):
         self.pooled, self.gamma = pooled, gamma
         return True
 
-    def _updated(self, sizes: Floats, scales: Floats, factors: Floats) -> tuple[float, Floats]:
+    def _updated_factors(
+        self, sizes: Floats, scales: Floats, factors: Floats
+    ) -> tuple[float, Floats]:
         """Return the inverse scale of features without a scale, and those of all features (features,).
 
         All arrays have an element for each feature: the number of its values in the sums, its scale
@@ -114,7 +118,7 @@ class Scales(Learned):
         logs -= _clipped(logs - logs.mean(), errors)
         mean = float(logs.mean())
 
-        # The offset moves to the mean, but for a whole number: by -1/2 to 1/2.
+        # The offset moves by -1/2 to 1/2, so that it differs from the mean by a whole number.
         self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
 
         # The last element stands for all features without a scale.
@@ -124,7 +128,7 @@ class Scales(Learned):
 
         # Comparisons with NaN are false, so a feature without a factor gets one.
         own = factors[has_scale]
-        is_kept = abs(logs[:-1] + np.log2(own)) < KEPT
+        is_kept = abs(logs[:-1] + np.log2(own)) < KEPT_WITHIN
         updated = np.full(len(scales), pooled)
         updated[has_scale] = np.where(is_kept, own, rounded[:-1])
         return pooled, updated
@@ -144,7 +148,7 @@ class Scales(Learned):
 
     def _check_restored(self) -> None:
         for factor in self.factors.values():
-            finite(factor, SMALLEST, LARGEST)
+            finite(factor, SMALLEST_FACTOR, LARGEST_FACTOR)
 
 
 def _is_close(gamma: float, former: float) -> bool:

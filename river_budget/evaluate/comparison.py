@@ -71,12 +71,13 @@ class Comparison:
         """Return the summary as a table, with standard deviations if there are several runs."""
         lines = [["model", "mistakes %", "support", "bytes", "µs/example"]]
         for name, figures in self.summary().items():
-            cells = zip(figures.values(), [".2f", ",.0f", ",.0f", ".2f"], strict=True)
-            has_deviation = len(self.runs[name]) > 1
-            lines.append([str(name)])
-            for (mean, deviation), spec in cells:
+            line = [str(name)]
+            specs = [".2f", ",.0f", ",.0f", ".2f"]
+            for (mean, deviation), spec in zip(figures.values(), specs, strict=True):
+                has_deviation = len(self.runs[name]) > 1
                 cell = f"{mean:{spec}} ± {deviation:{spec}}" if has_deviation else f"{mean:{spec}}"
-                lines[-1].append(cell)
+                line.append(cell)
+            lines.append(line)
         return text_table(lines)
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
@@ -84,17 +85,21 @@ class Comparison:
 
         The model with the fewest mistakes comes first.
         """
-        found = {
-            name: {key: _moments([run.figures[key] for run in runs]) for key in runs[0].figures}
+        summary = {
+            name: {
+                key: _mean_and_deviation([run.figures[key] for run in runs])
+                for key in runs[0].figures
+            }
             for name, runs in self.runs.items()
         }
-        return dict(sorted(found.items(), key=lambda row: row[1]["mistakes_percent"][0]))
+        return dict(sorted(summary.items(), key=lambda row: row[1]["mistakes_percent"][0]))
 
     def verdict(self) -> str:
         """Return a sentence on which model is best, and which are within two standard errors of it."""
         (best, figures), *others = self.summary().items()
         percent, _ = figures["mistakes_percent"]
         n_examples = self.runs[best][0].examples[-1]
+        # The variance of a difference is about twice that of each share of mistakes.
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n_examples)
         close = [name for name, row in others if row["mistakes_percent"][0] <= percent + chance]
         within = f" Within chance of it ({chance:.2f} points): {', '.join(close)}." if close else ""
@@ -205,7 +210,7 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _moments(values: list[float]) -> tuple[float, float]:
-    """Return the mean and the standard deviation, which is 0 for a single value."""
-    n_means = min(1, len(values) - 1)
-    return float(np.mean(values)), float(np.std(values, ddof=n_means))
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
+    """Return the mean and the sample standard deviation, which is 0 for a single value."""
+    deviation = np.std(values, ddof=1) if len(values) > 1 else 0.0
+    return float(np.mean(values)), float(deviation)

@@ -86,8 +86,11 @@ class ContinualRun:
     @property
     def accuracy_seen(self) -> NDArray[np.float64]:
         """Accuracy after each step on the test examples of all tasks so far (steps,)."""
-        steps = enumerate(self.accuracy_matrix, 1)
-        return np.array([row[sorted({*self.task_sequence[:i]})].mean() for i, row in steps])
+        means = []
+        for i, row in enumerate(self.accuracy_matrix, 1):
+            seen = sorted(set(self.task_sequence[:i]))
+            means.append(row[seen].mean())
+        return np.array(means)
 
     @property
     def accuracy_seen_avg(self) -> float:
@@ -228,18 +231,23 @@ def lifelong(
 
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
-    learner, steps, hits, seconds = model.clone(), [], [], 0.0
+    learner = model.clone()
+    learned: list[tuple[bool, int | None]] = []
+    # Whether each test example of each task is predicted, after each step (steps, tasks, examples).
+    hits = []
+    seconds = 0.0
     for j in sequence:
         examples = _take(streams[j], n_learn, j)
         start = time.perf_counter()
-        steps += _learn(learner, examples)
+        learned += _learn(learner, examples)
         seconds += time.perf_counter() - start
         hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
-    wrong = [is_wrong for is_wrong, _ in steps]
+    wrong = [is_wrong for is_wrong, _ in learned]
 
     # The labels of each task, and the classes in the order of the sequence, then those of other tasks.
     labels = [sorted({y for _, y in test}, key=str) for test in tests]
-    classes = tuple(dict.fromkeys(y for j in [*sequence, *range(len(tasks))] for y in labels[j]))
+    tasks_in_order = [*sequence, *range(len(tasks))]
+    classes = tuple(dict.fromkeys(y for j in tasks_in_order for y in labels[j]))
     # Later steps first, so that the first step of each class remains.
     first_steps = {y: i for i, j in reversed([*enumerate(sequence)]) for y in labels[j]}
     # Which class each test example has (test examples, classes).
@@ -257,7 +265,7 @@ def lifelong(
         wrong=np.array(wrong),
         drifts=tuple(drifts),
         recovery_times=tuple(recovery_time(wrong[:b], a) for a, b in spans),
-        support_sizes=np.array([n for _, n in steps if n is not None], dtype=np.int64),
+        support_sizes=np.array([n for _, n in learned if n is not None], dtype=np.int64),
         memory_bytes=Chain(learner).memory_bytes,
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
@@ -287,13 +295,13 @@ def _take(stream: Any, n: int, task: int) -> list[Any]:
 
 
 def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
-    """Predict and learn each example. Return whether it was wrong, and the support size, if any, of each."""
-    classifier, steps = Chain(model).classifier, []
+    """Predict, then learn, each example. Return whether each was wrong, and the support size, if any, then."""
+    classifier, learned = Chain(model).classifier, []
     for x, y in examples:
         is_wrong = model.predict_one(x) != y
         model.learn_one(x, y)
-        steps.append((is_wrong, getattr(classifier, "n_support", None)))
-    return steps
+        learned.append((is_wrong, getattr(classifier, "n_support", None)))
+    return learned
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -66,9 +66,9 @@ class ModelCache:
         try:
             prediction = self.learner.advance(model, event)
             self._changed.add(event.key)
-        except ValueError:  # Nothing has changed.
+        except ValueError:  # The event was refused: nothing has changed.
             raise
-        except BaseException:
+        except BaseException:  # An interrupt: the event may have been learned.
             self._changed.add(event.key)
             raise
         return prediction
@@ -79,6 +79,7 @@ class ModelCache:
             self._save(key)
 
     def _model(self, key: Any) -> KeyedModel:
+        """Return the live model of a key, which is read from the store if it was not live."""
         if key not in self._live:
             if len(self._live) == self.max_live:
                 # The least recently used model stays if writing it fails.

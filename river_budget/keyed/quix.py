@@ -23,8 +23,15 @@ NAME = "model"
 # time. These are not.
 MAGIC = b"river_budget:"
 
-# The errors that an invalid message may raise.
-BROKEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+# What an invalid message may raise.
+ERRORS_OF_MESSAGES = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 
 
 def apply(
@@ -54,7 +61,7 @@ def apply(
         try:
             require(key is not None, "the message has no key")
             return models.advance(_event_of(value, key))._asdict()
-        except BROKEN as error:
+        except ERRORS_OF_MESSAGES as error:
             name = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
             return {"key": name, "error": str(error) or repr(error)}
 
@@ -62,6 +69,7 @@ def apply(
 
 
 def _event_of(value: Any, key: Any) -> Event:
+    """Return the event of a message, whose value and key may be bytes. Raises various errors."""
     if isinstance(key, bytes):
         key = key.decode()
     if isinstance(value, bytes):

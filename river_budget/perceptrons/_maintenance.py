@@ -93,19 +93,19 @@ class Projection(Maintenance):
         z = self.f.row @ self._root
         square = float(z @ z)
         # The coefficients of the example's projection, and its squared distance from the span.
-        self._own = self._root @ z
+        self._coefficients = self._root @ z
         self._distance = self.f.y.self_value - square
-        return self._own, square
+        return self._coefficients, square
 
     def squares(self) -> Floats:
-        return 1 / ((self._root**2).sum(axis=1) + self._own**2 / self._distance)
+        return 1 / ((self._root**2).sum(axis=1) + self._coefficients**2 / self._distance)
 
     def take_over(self, slot: int) -> Floats:
         row = self._root[slot]
-        corner = self._own[slot] / self._distance
-        weights = -(self._root @ row + self._own * corner)
+        corner = self._coefficients[slot] / self._distance
+        weights = -(self._root @ row + self._coefficients * corner)
         weights[slot] = corner
-        weights /= float(row @ row) + self._own[slot] * corner
+        weights /= float(row @ row) + self._coefficients[slot] * corner
         return weights
 
     def on_put(self, slot: int | None = None) -> None:
@@ -115,7 +115,7 @@ class Projection(Maintenance):
 
         # With the example, the root has one more column (and a row, with one element other than 0).
         distance = math.sqrt(self._distance)
-        column = -self._own / distance
+        column = -self._coefficients / distance
         if slot is None:
             self._root = np.pad(self._root, (0, 1))
             self._root[:, -1] = np.append(column, 1.0 / distance)

@@ -97,7 +97,7 @@ class BallPerceptron(NormedPerceptron):
         return {f"a learning rate of 1/{1 / rate:.0f}": self.learning_rate == rate}
 
     def _descend(self, f: Expansion, y: Example, r: int) -> None:
-        """Make one gradient step on the example, which replaces the vector r if there is one (r < n)."""
+        """Make one gradient step on the example, which replaces the vector in slot r if that is in use."""
         decay, margin, square = self._decay, y.margin, self._square
         eta = self.learning_rate * y.weight
         if r < f.n:

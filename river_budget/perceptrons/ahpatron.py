@@ -6,6 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
+from river_budget._state import require
 from river_budget.base import Example, Expansion, Number, parameter, with_example
 from river_budget.perceptrons._span import basis_of
 from river_budget.perceptrons._templates import NormedPerceptron
@@ -64,8 +65,7 @@ class Ahpatron(NormedPerceptron):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.epsilon >= 1:
-            raise ValueError(f"epsilon must be below 1, got {self.epsilon!r}")
+        require(self.epsilon < 1, f"epsilon must be below 1, got {self.epsilon!r}")
         self._threshold = 1 - self.epsilon
         self._radius = math.sqrt(self.budget) / 2 if self.norm_bound is None else self.norm_bound
 

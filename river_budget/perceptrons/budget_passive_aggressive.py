@@ -7,25 +7,14 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive, one_of
 from river_budget._state import Field
-from river_budget.base import (
-    BudgetPerceptron,
-    Example,
-    Expansion,
-    Number,
-    parameter,
-    with_example,
-)
+from river_budget.base import BudgetPerceptron, Example, Expansion, Number, parameter, with_example
 from river_budget.kernels import LARGEST
 from river_budget.perceptrons._maintenance import Maintenance, Nearest, Projection
 from river_budget.perceptrons._span import IN_SPAN
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
-MAINTENANCE: dict[str, type[Maintenance]] = {
-    "simple": Maintenance,
-    "projection": Projection,
-    "nearest": Nearest,
-}
+MAINTENANCE = {"simple": Maintenance, "projection": Projection, "nearest": Nearest}
 
 # Objectives that differ by less than this, relative to that of no update, are ties: the difference
 # may be due to rounding.
@@ -116,7 +105,11 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
         else:
             self._replace_one(f, y, weights, projected)
 
-    def _replace_one(self, f: Expansion, y: Example, own: Floats, projected: float) -> None:
+    def _replace_one(self, f: Expansion, y: Example, weights: Floats, projected: float) -> None:
+        """Remove the support vector, or the incoming example, whose removal costs the objective least.
+
+        `weights` and `projected` are coefficients and squared norm of the projection of the example.
+        """
         maintenance, loss = self._maintenance, 1 - y.margin
         # The squared norm of the part of each term that is lost with its vector.
         squares = f.sizes * maintenance.squares()
@@ -126,8 +119,9 @@ class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
         costs[-1] = self._objective(loss, projected)
         r = f.cheapest(costs, ROUNDING * self.C * loss)
         if r == f.n:
-            self._shift(f, y, own, projected)
+            self._shift(f, y, weights, projected)
             return
+
         self.removal_displacement += math.sqrt(squares[r])
         change = np.multiply.outer(maintenance.take_over(r), f.matrix[r])
         maintenance.on_put(r)

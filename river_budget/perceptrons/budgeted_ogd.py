@@ -4,6 +4,7 @@ import math
 
 from river_budget._checks import check_not_negative, check_positive, check_real, one_of
 from river_budget._core.maintenance import draw
+from river_budget._state import require
 from river_budget.base import Example, Expansion, RandomPerceptron, parameter, with_example
 
 LOSSES = ["hinge", "logistic"]
@@ -55,10 +56,9 @@ class BudgetedOGD(RandomPerceptron):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.learning_rate * self.regularization >= 1:
-            raise ValueError("learning_rate * regularization must be below 1")
-        if self.clip < 1:
-            raise ValueError(f"clip must be at least 1, got {self.clip!r}")
+        is_shrinking = self.learning_rate * self.regularization < 1
+        require(is_shrinking, "learning_rate * regularization must be below 1")
+        require(self.clip >= 1, f"clip must be at least 1, got {self.clip!r}")
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

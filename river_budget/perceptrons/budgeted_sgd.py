@@ -88,12 +88,15 @@ class BudgetedSGD(BudgetPerceptron):
         if f.n < self.budget:
             f.add(y, step)
             return
+
+        # The coefficients and squared norms of all vectors, and of the incoming one last.
         incoming = np.zeros((1, f.n_labels))
         incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
         matrix = np.concatenate((f.matrix, incoming))
         squares = 1.0 if self._merges else np.append(f.store.self_values(), y.self_value)
         sizes = (matrix**2).sum(axis=1) * squares
         smallest = f.cheapest(sizes, 1e-9 * float(sizes.min()))
+
         if self._merges:
             self._merge(f, y, step, matrix, smallest)
         elif smallest < f.n:
@@ -109,10 +112,14 @@ class BudgetedSGD(BudgetPerceptron):
             row = np.append(store.row_of(first), row[first])
         places, losses = best_merging(matrix, first, row)
         second = f.cheapest(losses, ROUNDING * float((matrix**2).sum(axis=1).max()))
-        h, k, x = float(places[second]), row[second], store.example()
+
+        h, k = float(places[second]), row[second]
         merged = matrix[first] * k ** ((1 - h) ** 2) + matrix[second] * k ** (h * h)
+        x = store.example()
         one, other = (store.vector(i) if i < n else x for i in (first, second))
         between = _between(h, one, other, MOST_NAMES * self._longest)
+
+        # The merged vector takes the first slot, and the example the second, if both are in use.
         slots = [slot for slot in (first, second) if slot < n]
         store.evaluate(between)
         f.replace(slots[0], y, 0.0)

@@ -62,6 +62,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         # A vector with a norm of 0 would make the factor singular.
         if loss == 0 or square == 0:
             return
+
         step = self.norm_bound / math.sqrt(3 + self.gradients)
         is_new = rest > IN_SPAN * square and f.n < self.budget
         if is_new and (math.sqrt(rest) > self.eta or not f.n):
@@ -72,6 +73,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
             f.shift(y, step * backward(self._factor, z))
             self.residuals += math.sqrt(rest)
             followed = projected
+
         self.gradients += followed
         change = step * y.weight
         self._square += change * (2 * y.margin + change * followed)

@@ -51,7 +51,7 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
 
     def _update(self, f: Expansion, y: Example) -> None:
         table, keeps_all = self._validation, self.validation == "all"
-        removed, place = f.n, -1  # the incoming example, which is no vector yet
+        removed, place = f.n, -1  # The incoming example, which is no vector yet.
         if keeps_all:
             place = table.m
             self._offer(f, y, removed)
@@ -76,11 +76,14 @@ class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
 
     def _offer(self, f: Expansion, y: Example, slot: int) -> None:
         """Offer an example to the validation set: the vector in a slot, or (slot n) the incoming one."""
-        x, row, scores, label = f.store.example(), f.row, f.last_scores(), y.label
-        if slot < f.n:
-            x, row, matrix = f.store.vector(slot), f.store.row_of(slot), f.matrix
-            label = int(matrix[slot].argmax())
-            row[slot], matrix[slot] = f.row_at(slot), 0.0
-            matrix[slot, y.label], matrix[slot, y.rival] = y.weight, -y.weight
-            scores = (row @ matrix).tolist()
-        self._validation.offer(x, row, scores, label)
+        if slot == f.n:
+            self._validation.offer(f.store.example(), f.row, f.last_scores(), y.label)
+            return
+        row, matrix = f.store.row_of(slot), f.matrix
+        label = int(matrix[slot].argmax())
+
+        # The incoming example takes the slot.
+        row[slot], matrix[slot] = f.row_at(slot), 0.0
+        matrix[slot, y.label], matrix[slot, y.rival] = y.weight, -y.weight
+        scores = (row @ matrix).tolist()
+        self._validation.offer(f.store.vector(slot), row, scores, label)

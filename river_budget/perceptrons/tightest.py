@@ -83,7 +83,7 @@ class TightestPerceptron(ValidatedPerceptron):
 
     def _posteriors(self, x: Features) -> list[float]:
         f, vectors = self._f, self._validation
-        f.best(x)
+        f.best(x)  # Computes the kernel row of x.
         counts = np.zeros((1, f.n_labels))
         if f.n:
             counts[:, : vectors.n_labels] = vectors.counts_of([vectors.nearest(f.n)])

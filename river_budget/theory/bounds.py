@@ -121,7 +121,7 @@ class LargestNorm:
         """Return the theorem's assumptions on norm and budget, and whether each holds."""
         least = self.least_budget
         holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
-        return holds | _limit(norm, self(budget))
+        return holds | _norm_at_most(norm, self(budget))
 
 
 forgetron_norm = LargestNorm(lambda budget: math.sqrt((budget + 1) / math.log(budget + 1)) / 4, 83)
@@ -234,7 +234,7 @@ def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
 @_theorem
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
     """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
-    formula, limits = 2 * norm**2 + 4 * loss, _limit(norm, norm_bound)
+    formula, limits = 2 * norm**2 + 4 * loss, _norm_at_most(norm, norm_bound)
     return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, limits)
 
 
@@ -246,7 +246,9 @@ def projectron_plus_plus(
     the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
     formula = 2 * norm**2 + 4 * loss - 2 * bound_improvement
-    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limit(norm, norm_bound))
+    return Guarantee(
+        "Projectron paper, Eq. 15", norm, loss, formula, _norm_at_most(norm, norm_bound)
+    )
 
 
 @_theorem
@@ -258,7 +260,7 @@ def ahpatron(
     """
     check_count("budget", budget)
     p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
-    holds = _limit(norm, norm_bound)
+    holds = _norm_at_most(norm, norm_bound)
     holds["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
     formula = _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage)
     return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, holds)
@@ -271,7 +273,7 @@ def ahpatron_run(norm: float, loss: float, norm_bound: float, model: Any) -> Gua
     """
     p, damage = model.learning_rate, 2 * norm * model.removal_displacement
     formula = _ratio(norm**2 + 2 * p * loss + damage - model.bound_improvement, p * (2 - p))
-    holds = _limit(norm, norm_bound) | {"a learning rate below 2": p < 2}
+    holds = _norm_at_most(norm, norm_bound) | {"a learning rate below 2": p < 2}
     return Guarantee(f"after Ahpatron paper {OF_RUN}", norm, loss, formula, holds)
 
 
@@ -294,7 +296,7 @@ def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     """
     regret = 3 * model.norm_bound * math.sqrt(3 + model.gradients)
     formula = loss + regret + norm * model.residuals - model.excess_loss
-    limits = _limit(norm, model.norm_bound)
+    limits = _norm_at_most(norm, model.norm_bound)
     return Guarantee(f"adaptive gradient descent {OF_RUN}", norm, loss, formula, limits)
 
 
@@ -330,5 +332,6 @@ def _ratio(numerator: float, progress: float) -> float:
     return numerator / progress if progress > 0 else math.inf
 
 
-def _limit(norm: float, largest: float) -> dict[str, bool]:
+def _norm_at_most(norm: float, largest: float) -> dict[str, bool]:
+    """Return the assumption on the norm of a comparator, and whether it holds."""
     return {f"a norm of at most {largest:.4g}": norm <= largest}

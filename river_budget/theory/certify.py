@@ -109,31 +109,32 @@ def certify(
     examples = list(stream)
     require(examples, "the stream has no examples")
 
-    # The comparators need the model after the whole stream. The bounds over time need a second run.
-    again = model.clone()
-    learned = copy.deepcopy(again)
+    # The comparators need the model after the whole stream. The bounds over time need a second run, with
+    # the same random numbers.
+    untrained = model.clone()
+    trained = copy.deepcopy(untrained)
     for x, y in examples:
-        learned.learn_one(x, y)
-    theorems = range(len(learned.guarantees(0.0, 0.0)))
-    span = span or Span(learned.resolved_kernel, examples)
+        trained.learn_one(x, y)
+    theorems = range(len(trained.guarantees(0.0, 0.0)))
+    span = span or Span(trained.resolved_kernel, examples)
 
     def bound(norm: float, loss: float, i: int) -> float:
         """Return the bound of theorem i."""
-        return learned.guarantees(norm, loss)[i].mistakes
+        return trained.guarantees(norm, loss)[i].mistakes
 
     comparators = [span.best(functools.partial(bound, i=i)) for i in theorems]
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
 
-    points = []
+    second, points = untrained, []
     step = max(1, len(examples) // N_POINTS)
     for n, (x, y) in enumerate(examples, 1):
-        again.learn_one(x, y)
+        second.learn_one(x, y)
         if n % step == 0 or n == len(examples):
-            found = tuple(again.guarantees(norms[i], losses[i][n - 1])[i] for i in theorems)
-            points.append((n, again.n_mistakes, min(g.mistakes for g in found)))
-    run = zip(*points, strict=True)
-    return Certificate(type(model).__name__, found, *run)
+            guarantees = tuple(second.guarantees(norms[i], losses[i][n - 1])[i] for i in theorems)
+            points.append((n, second.n_mistakes, min(g.mistakes for g in guarantees)))
+    numbers, mistakes, bounds = zip(*points, strict=True)
+    return Certificate(type(model).__name__, guarantees, numbers, mistakes, bounds)
 
 
 def _finite(value: float) -> float | None:

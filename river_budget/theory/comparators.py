@@ -215,7 +215,8 @@ class Span:
         w, *_ = self._minimum(best)
 
         # The comparator 0 has the loss 1 on each example.
-        if bound(0.0, float(len(self._examples))) <= value(best):
+        loss_of_0 = float(len(self._examples))
+        if bound(0.0, loss_of_0) <= value(best):
             w = np.zeros_like(w)
         rows = self._rows
         return Comparator(rows.kernel, rows.vectors, self._basis @ w, self._classes)
