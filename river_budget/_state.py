@@ -144,28 +144,19 @@ def restore_attribute(owner: Any, name: str, value: Any, given: Iterable[Any] = 
 
 @dataclasses.dataclass(eq=False, repr=False)
 class Field(Generic[T]):
-    """The declaration of one attribute that a class learns.
+    """The declaration of one attribute that a class learns."""
 
-    Parameters
-    ----------
-    make
-        Makes the starting value. Without it, the constructor of the class does.
-    check
-        Returns the value of a state if it is valid, and raises ValueError otherwise. A field without a
-        check holds None, which restoring leaves alone, a dict, or an object with `state` and `restore`.
-    given
-        Names of attributes of the owner whose values `restore` of such an object takes, too.
-    key
-        The name in the state; by default that of the attribute, without the leading underscore.
-    doc
-        What the attribute is, for the docstring of the class.
-    """
-
+    # Makes the starting value. Without it, the constructor of the class does.
     make: Callable[[], T] | None = None
+    # Returns the value of a state if it is valid, and raises ValueError otherwise. A field without a check
+    # holds None, which restoring leaves alone, a dict, or an object with `state` and `restore`.
     check: Callable[[Any], T] | None = None
     _: dataclasses.KW_ONLY
+    # Names of attributes of the owner whose values `restore` of such an object takes, too.
     given: Sequence[str] = ()
+    # The name in the state; by default that of the attribute, without the leading underscore.
     key: str = ""
+    # What the attribute is, for the docstring of the class.
     doc: str = ""
 
     def __post_init__(self) -> None:

@@ -26,14 +26,6 @@ class Labels:
     Column 0 is that of the negative label, column 1 that of the positive one. The first label is positive
     if it is True or 1, and negative otherwise. The second label takes the other side, and all others
     follow as they appear.
-
-    Attributes
-    ----------
-    column
-        The column of each label.
-    names
-        The label to predict for each column, at least two: None twice before the first label, and
-        the first label twice before the second.
     """
 
     __slots__ = ("_limit", "column", "names")
@@ -41,6 +33,8 @@ class Labels:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self.column: dict[Any, int] = {}
+        # The label to predict for each column, at least two: None twice before the first label, and the
+        # first label twice before the second.
         self.names: list[Any] = [None, None]
 
     def require_two(self, instead: str) -> None:

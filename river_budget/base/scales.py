@@ -55,22 +55,14 @@ class Scales(Learned):
     values with few binary digits are scaled and restored without rounding, and equal distances stay
     equal. The mean scale itself is the nearest power of two, since `gamma` makes up for the rest; others
     are rounded relative to it. A scale that is still nearly right is kept.
-
-    Attributes
-    ----------
-    sums
-        The sums over examples from which scales are estimated.
-    factors
-        The inverse scale of each feature that has a scale.
-    pooled
-        The inverse scale of all other features.
-    gamma
-        1 over the sum of the variances of the scaled features; 0 before the first update.
     """
 
+    # The sums over examples from which scales are estimated.
     sums = Field[Sums](Sums)
+    # The inverse scale of each feature that has a scale, and that of all others.
     factors = Dict()
     pooled = Number(least=SMALLEST_FACTOR, most=LARGEST_FACTOR, start=1.0)
+    # 1 over the sum of the variances of the scaled features; 0 before the first update.
     gamma = Number(least=0.0)
     # Logarithms of scales (with base 2) are rounded relative to this. It always differs from the mean of
     # all by a whole number, so that the mean scale is rounded to a power of two.

@@ -74,7 +74,7 @@ def _rename(versions: list[Path], new: Path, place: Path) -> None:
 def _locked(directory: Path) -> Iterator[None]:
     """Keep other writers out of a directory, and then force its names to the disk.
 
-    Both only where the system has locks for files.
+    On a system without file locks, this does neither.
     """
     if fcntl is None:
         yield

@@ -17,7 +17,7 @@ from rich.progress import Progress
 import river_budget
 from river_budget._features import shortened
 
-# Arguments become an object of the command's class, and that runs.
+# The arguments become an object of the command's class, whose `run` is called.
 app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -28,21 +28,21 @@ app = typer.Typer(
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__
 
-# What a command is about to do, and what it has done; --quiet disables it.
+# Notes on what a command is about to do, and on what it has done. The option --quiet disables them.
 notes = logging.getLogger(__name__)
 
-# What else the package logs is shown, too.
+# Whatever else the package logs is shown, too.
 logger = logging.getLogger("river_budget")
 
 
 class CommandError(Exception):
-    """What goes wrong while a command runs; its message is for the user."""
+    """An error while a command runs, with a message for the user."""
 
 
 def main() -> None:
     """Run the command line.
 
-    Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
+    An error of usage, or a later one, is one line on standard error, and the exit status is 2.
     """
     if sys.stderr is None:  # Errors go nowhere.
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
@@ -63,7 +63,7 @@ def main() -> None:
         _fail(error.format_message())
     except ModuleNotFoundError as error:
         _fail(f"{error}: pip install {str(error.name).partition('.')[0]}")
-    except BrokenPipeError:  # Nobody reads on.
+    except BrokenPipeError:  # The reader of the output is gone.
         _end(1)
     except (CommandError, ValueError, OSError) as error:
         _fail(str(error))
@@ -76,11 +76,13 @@ def main() -> None:
 
 
 def _fail(text: str) -> NoReturn:
+    """Print an error as one line, and end the program."""
     print(f"river-budget: {' '.join(shortened(text).split())}", file=sys.stderr)
     _end(2)
 
 
 def _end(status: int) -> NoReturn:
+    """End the program, whether or not the output can still be written."""
     try:
         print(end="", flush=True)
     except OSError:
@@ -113,7 +115,7 @@ def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
     if not sys.stderr.isatty() or (total is None and (sys.stdout.isatty() or notes.disabled)):
         yield lambda text, n=1: None
         return
-    # rich would lead standard output to the terminal, too.
+    # By default, rich would redirect standard output to the terminal, too.
     with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task, at_once = bar.add_task("waiting for lines", total=total), total is not None
         yield lambda text, n=1: bar.update(task, advance=n, description=text, refresh=at_once)

@@ -69,24 +69,12 @@ class Columns(NamedTuple):
 
 
 class Lines:
-    """The lines of an input, and how a later run knows them again.
-
-    Attributes
-    ----------
-    name
-        The name of the input.
-    n
-        Number of lines that were read.
-    digests
-        Those of the first 1, 2, 4, 8, ... lines. Other input soon has different ones.
-    place
-        Where the last row ends that is done: the name, the number of lines, and the digests of the first
-        lines and of all lines.
-    """
+    """The lines of an input, and how a later run knows them again."""
 
     def __init__(self, lines: Iterable[str], name: str = "") -> None:
         self.name = name
-        self.n = 0
+        self.n = 0  # The number of lines that were read.
+        # Of the first 1, 2, 4, 8, ... lines. Other input soon has different ones.
         self.digests: list[str] = []
         self._lines = lines
         self._hash = hashlib.sha256()
@@ -102,7 +90,7 @@ class Lines:
             yield line
 
     def done(self) -> None:
-        """Take note that the rows of all lines that were read are done."""
+        """Note as the `place` that the rows of all lines that were read are done."""
         digests = [*self.digests, self._hash.hexdigest()]
         self.place: dict[str, Any] = {"name": self.name, "n_lines": self.n, "digests": digests}
 
@@ -146,7 +134,7 @@ def blaming(file: str) -> Iterator[None]:
 
 
 def _text_of(data: Any, encoding: str) -> io.TextIOWrapper:
-    """Return the text of an input, compressed by gzip or not. Raises ValueError if it is none."""
+    """Return the text of an input, compressed by gzip or not. Raises ValueError if it is not text."""
     magic = data.peek(4)
     is_wide = magic.startswith(UTF_16) and encoding == "utf-8-sig"
     require(not is_wide, "this is UTF-16: convert it, or give learn --encoding utf-16")
@@ -178,16 +166,7 @@ def _read_parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
 
 
 class Reader:
-    """Reads lines of a format as examples, as the options and the first lines tell.
-
-    Attributes
-    ----------
-    has_texts
-        Whether each column of csv has texts: as `columns` says or, where it says nothing, if more than
-        half of its first cells are texts. None for other formats.
-    no_labels
-        Why no row can have a label; empty if rows can.
-    """
+    """Reads lines of a format as examples, as the options and the first lines tell."""
 
     def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
         self._parse = parse
@@ -199,11 +178,12 @@ class Reader:
         self._header = header
         self._check_header()
 
+        # Why no row can have a label; empty if rows can.
         self.no_labels = self._absent([columns.target]) if columns.target else ""
         if columns.target is None and parse is not _parse_libsvm:
             self.no_labels = "no --target names the label"
 
-        # The first rows are read before it is known which columns have texts.
+        # Whether each column of csv has texts, which is not known yet when the first rows are read.
         self.has_texts: dict[str, bool] | None = None
         rows = [*self._read(Lines(first))]
         kinds = self._kinds_of(rows)
@@ -267,7 +247,7 @@ class Reader:
         while True:
             try:
                 for item in items:
-                    if item:  # An empty line is none.
+                    if item:  # Empty lines are not rows.
                         yield self._row(lines.n, item)
                 return
             except csv.Error as error:

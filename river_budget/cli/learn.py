@@ -53,14 +53,14 @@ class Learn(Learning):
     """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label is only predicted. A label or cell is missing if it is empty, NA, NaN or null.
-    A csv column is one of texts if most of its first cells are, and else a text is a bad line, as a date
-    is. Each answer has the number of the example, the prediction (null before the first label), the margin
-    (positive for the positive class; with more than two labels, half the lead of the largest score over
-    the second), the label, and the share of right predictions so far.
+    A csv column has texts if most of its first cells are texts. In any other column, a text makes a bad
+    line, and so does a date in any column. Each answer has the number of the example, the prediction (null
+    before the first label), the margin (positive for the positive class; with more than two labels, half
+    the lead of the largest score over the second), the label, and the share of right predictions so far.
 
     With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
-    run unless others are given, and passes over the lines that it has seen of an input of the same name:
-    so a run goes on after a crash. It is saved every so many lines, and however the run ends.
+    run unless others are given. It skips the lines that it has seen of an input of the same name, so a run
+    goes on after a crash. It is saved every so many lines, and however the run ends.
     """
 
     path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None
@@ -143,10 +143,10 @@ class Predict(Run):
 class Keyed(Learning):
     """Predict, then learn, line by line, with a model for each key.
 
-    With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
-    line with the key, the number and the label, and no features; a number that jumps too far, which
-    would freeze its key, is refused. Each answer has the key, the number, the prediction and the margin,
-    how many lines of the key there were, and the share of right predictions among them.
+    With --seq, a line that comes twice is learned once. A label can come later than its line: as a line
+    with the key, the number and the label, and no features. A number that jumps too far is refused, as it
+    would freeze its key. Each answer has the key, the number, the prediction and the margin, how many lines
+    of the key there were, and the share of right predictions among them.
     """
 
     target: options.Target = "y"

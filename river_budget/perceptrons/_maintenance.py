@@ -121,7 +121,7 @@ class Projection(Maintenance):
             self._root[:, -1] = np.append(column, 1.0 / distance)
             return
 
-        # A Householder reflection of the columns makes the row of the replaced vector 0 but for the new
+        # A Householder reflection of the columns makes the row of the replaced vector 0 except in the new
         # column. Then both are dropped, and the row of the example takes the slot.
         root, axis, last = self._root, self._root[slot].copy(), column[slot]
         length = math.hypot(float(np.linalg.norm(axis)), last)

@@ -54,7 +54,7 @@ class ProjectronPlusPlus(Projectron):
             self._shift(f, y, tau * backward(self._factor, z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
-        """Return tau and beta of a margin error; 0 and 0 if it makes no update."""
+        """Return tau and beta of a margin error; both are 0 if it makes no update."""
         if self.norm_bound is not None:
             tau = _clipped_ratio(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)

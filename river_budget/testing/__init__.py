@@ -29,7 +29,7 @@ __all__ = [
     "check_saving", "check_weights", "checks",
 ]  # fmt: skip
 
-# First those whose failures make others fail.
+# Checks whose failures make others fail come first.
 ALL = (
     check_repeatability, check_predictions, check_labels, check_refusals, check_weights,
     check_budget, check_memory, check_saving, check_copies, check_blocks, check_answers,

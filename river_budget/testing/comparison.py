@@ -14,7 +14,7 @@ from river_budget._state import plain_value
 # Numbers that should be equal up to rounding differ by less, relative to the larger of 1 and their size.
 ROUNDING = 1e-6
 
-# Predictions that wait for their labels, which a prediction adds to.
+# The name in a state of the predictions that wait for their labels. Each prediction adds to them.
 TICKETS = "tickets"
 
 

@@ -31,7 +31,7 @@ def is_interrupted(act: Callable[[], Any], moment: int) -> bool:
         frame.f_trace_opcodes = True
         if event == "opcode":
             before, places[frame] = places.get(frame), frame.f_lasti
-            # The begin of a function hears them, too.
+            # The beginning of a function hears signals, too.
             if (before is None or hears(frame, before)) and next(n) == moment:
                 raise InterruptError
         return trace

@@ -76,9 +76,5 @@ def blocks(
 
 def _column(values: list[Any]) -> Any:
     """Return a column of numbers as an array of numbers, and any other as one of objects."""
-    if all(type(value) is float for value in values):
-        return np.array(values)
-    column = np.empty(len(values), object)
-    for i, value in enumerate(values):
-        column[i] = value
-    return column
+    has_numbers = all(type(value) is float for value in values)
+    return np.array(values) if has_numbers else np.fromiter(values, object, len(values))

@@ -24,24 +24,12 @@ from river_budget.testing.streams import Line, come_and_go, steady, weight
 # A larger budget would be full too late.
 LARGEST_BUDGET = 10
 
-# Examples that a model has learned before it is disturbed. The next update of scales is far.
+# Examples that a model has learned before it is disturbed. The next update of scales is far away.
 N_LEARNED = 100
 
 
 class Subject:
-    """A model that is checked, untrained and on a small budget, and examples that it takes.
-
-    Attributes
-    ----------
-    seed
-        The seed of all that is random.
-    is_function
-        Whether the kernel is a function, which takes any values, and which no checkpoint stores.
-    is_importable
-        Whether the class is found by its name in its module, as pickles need it.
-    given
-        The examples of the user, or None.
-    """
+    """A model that is checked, untrained and on a small budget, and examples that it takes."""
 
     def __init__(self, model: Any, seed: int, examples: Iterable[tuple[Features, Any]] | None):
         is_ours = isinstance(model, OnlineClassifier)
@@ -49,9 +37,12 @@ class Subject:
         require(is_ours, f"model is a {type(model).__name__}: {expected}")
         self._model: OnlineClassifier = model.clone(_small_budget_and_seed(model, seed))
         self.seed = seed
+        # A function as a kernel takes any values, and no checkpoint stores it.
         self.is_function = has_function(self._model)
+        # Pickles need a class that is found by its name in its module.
         self.is_importable = _is_importable(type(model))
         self.labels = "abc"[: model.max_classes]
+        # The examples of the user, or None.
         rng = random.Random(seed)
         self.given = None if examples is None else [(x, y, weight(rng)) for x, y in examples]
         require(self.given is None or self.given, "there are no examples")
@@ -147,7 +138,7 @@ def as_check(body: Callable[[Subject], None]) -> Check:
         subject = Subject(model, seed, examples)
         try:
             with warnings.catch_warnings():
-                # They tell of the examples.
+                # These warnings are about the examples, not about the model.
                 warnings.simplefilter("ignore", UserWarning)
                 body(subject)
         except PromiseError as error:
