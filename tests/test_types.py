@@ -48,6 +48,7 @@ query = rb.Query(rb.Mnemotron(), rate=0.1, seed=1)
 policy = rb.ArmClassifiers(costs={"large": 0.2}, seed=1)
 ticket: rb.bandit.Ticket = policy.decide(["small", "large"], x)
 is_known: bool = policy.reward(ticket.id, 1)
+rb.testing.check_repeatability(rb.Forgetron(budget=5), seed=1)
 '''
 
 REFUSED = """\
@@ -60,6 +61,7 @@ rb.Forgetron(bugdet=3)
 rb.Mnemotron(budget="many")
 rows: int = rb.Projectron().predict_many(pl.DataFrame({"a": [1.0]}))
 rb.Projectron().learn_many([1.0, 2.0], [True, False])
+rb.testing.check_repeatability(rb.Forgetron(), sede=1)
 """
 
 CHECKERS = {

@@ -95,7 +95,7 @@ class Perceptron(Machine):
         self._derive()
 
     def _follow(self, due: int) -> None:
-        if due != SCALES:
+        if due != SCALES:  # An update is due, with scales or without.
             f, before = self._f, self.__dict__.copy()
             try:
                 self._update(f, f.y)
