@@ -42,8 +42,8 @@ class Subject:
         # Pickles need a class that is found by its name in its module.
         self.is_importable = _is_importable(type(model))
         self.labels = "abc"[: model.max_classes]
-        # The examples of the user, or None.
         rng = random.Random(seed)
+        # The examples of the user, or None.
         self.given = None if examples is None else [(x, y, weight(rng)) for x, y in examples]
         require(self.given is None or self.given, "there are no examples")
 
