@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays with a value for each slot have whole groups of so many slots. */
+/* The number of slots is a multiple of this, and so is the length of each array with a value for each slot. */
 enum { LANES = 32 };
 
 #define JOIN(a, b) a##b
@@ -14,7 +14,7 @@ enum { LANES = 32 };
 #define NAME(x) JOINED(x##_, W)
 
 #define PRAGMA(x) _Pragma(#x)
-/* Around the body for the smallest vectors, and around one for a larger target. GCC compiles the rest with -O2. */
+/* What encloses the body for the smallest vectors, and one for a larger target. GCC compiles the rest with -O2. */
 #ifdef __clang__
 #define BEGIN_LOOPS
 #define END_LOOPS
@@ -30,13 +30,16 @@ enum { LANES = 32 };
 #if defined(__x86_64__)
 #include <cpuid.h>
 
+/* Bits of the register XCR0: the system saves the registers of AVX, and of AVX-512. */
+enum { AVX_STATE = 0x06, AVX512_STATE = 0xe6 };
+
 /* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
 static int supported_lanes(void) {
-    unsigned a, b, c, d, low, high;
+    unsigned a, b, c, d, saved, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 2;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 2;
-    if ((low & 0xe6) == 0xe6 && (b & bit_AVX512F) && (b & bit_AVX512DQ)) return 8;
+    __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    if ((saved & AVX_STATE) != AVX_STATE || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 2;
+    if ((saved & AVX512_STATE) == AVX512_STATE && (b & bit_AVX512F) && (b & bit_AVX512DQ)) return 8;
     return b & bit_AVX2 ? 4 : 2;
 }
 #else

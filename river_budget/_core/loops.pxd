@@ -1,4 +1,6 @@
-# The table of hot loops of `loops.h`, for the widest vectors of the machine; other modules cimport it.
+# The table of hot loops, `loops`, for the widest vectors that the machine supports.
+#
+# `loops.h` says what each does. The module owns the table, which `use_lanes` fills; others read it alone.
 from libc.stdint cimport int64_t
 
 cdef extern from "loops.h":
@@ -13,10 +15,10 @@ cdef extern from "loops.h":
         void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
         void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
     ctypedef void (*OverColumns)(
-        const double *v, const double *w, const double **columns, long m, long n, double *row
+        const double *values, const double *weights, const double **columns, long m, long n, double *row
     ) noexcept nogil
     ctypedef void (*OverArrays)(
-        double w, const double *elements, const void *matrix, long size, long n, double *row
+        double weight, const double *elements, const void *matrix, long size, long n, double *row
     ) noexcept nogil
     enum: GROUP
     enum: MOST_TERMS
@@ -31,13 +33,13 @@ cdef extern from "loops.h":
         const double *table
         const double *scores
         const double *weights
-        const int64_t *columns
+        const int64_t *example_labels
         const double *steps
         const int64_t *labels
         const int64_t *rivals
         long m, n, stride, room, n_labels
     struct Removals "removals":
-        void (*losses)(const Examples *e, double *sums, double *g) noexcept nogil
+        void (*losses)(const Examples *e, double *sums, double *scratch) noexcept nogil
         long (*unique_largest)(const double *row, long n) noexcept nogil
     struct Loops "loops":
         SymmetricLoops symmetric[2]

@@ -1,9 +1,9 @@
 # cython: language_level=3
-"""The hot loops, for the widest vectors of the machine."""
+"""The hot loops, for the widest vectors that the machine supports; see `loops.pxd`."""
 
 
 def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles; return how many they have."""
+    """Compute with the widest vectors of at most `most` doubles; return their width."""
     return choose_lanes(&loops, most)
 
 

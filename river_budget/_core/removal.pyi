@@ -9,9 +9,9 @@ from river_budget.kernels import Features
 class ValidationTable:
     f: Expansion
     store: Store
-    m: int
+    m: int  # examples
     most_examples: int
-    n: int
+    n: int  # vectors
     n_labels: int
     kernel_values: Floats  # (m, n)
     def __init__(

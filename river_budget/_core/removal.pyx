@@ -28,15 +28,14 @@ cdef double LARGEST_COUNT = 1e12
 cdef class ValidationTable:
 
     def __cinit__(
-        self, Expansion f not None, Py_ssize_t most_vectors, Store store=None,
-        Py_ssize_t most_examples=0,
+        self, Expansion f not None, Py_ssize_t most_vectors, Store store=None, Py_ssize_t most_examples=0
     ):
-        self.f, self.is_own, self.most_vectors = f, store is None, most_vectors
-        self.store = f.store if self.is_own else store
-        self.most_examples = most_vectors if self.is_own else most_examples
+        self.f, self.has_vectors_only, self.most_vectors = f, store is None, most_vectors
+        self.store = f.store if self.has_vectors_only else store
+        self.most_examples = most_vectors if self.has_vectors_only else most_examples
         self.table = self.scores = self.counts = np.zeros((0, 0))
-        self.columns = np.zeros(0, np.int64)
-        # With room for an example, so that a first one has an address.
+        self.example_labels = np.zeros(0, np.int64)
+        # Never without room for an example, so that each array has an address.
         self.reserve(1, 0)
 
     cdef int reserve(self, Py_ssize_t m, Py_ssize_t n) except -1:
@@ -49,20 +48,20 @@ cdef class ValidationTable:
         if n > stride:
             stride = (max(n, min(2 * stride, self.most_vectors)) + 7) // 8 * 8
         table, scores = padded(self.table.base, rows, stride), padded(self.scores.base, n_labels, rows)
-        columns, counts = padded(self.columns.base, rows), padded(self.counts.base, n_labels, rows)
+        example_labels, counts = padded(self.example_labels.base, rows), padded(self.counts.base, n_labels, rows)
         joined, weights = np.zeros((n_labels, rows)), np.full((n_labels, rows), NAN)
         steps, sums = np.zeros(stride), np.zeros(2 * (stride + n_labels))
         labels, rivals = np.zeros((2, stride), np.int64)
-        # Nothing has changed if memory lacks.
-        self.table, self.scores, self.joined, self.columns = table, scores, joined, columns
+        # If memory ran out, nothing has changed so far.
+        self.table, self.scores, self.joined, self.example_labels = table, scores, joined, example_labels
         self.counts, self.weights, self.steps, self.sums = counts, weights, steps, sums
         self.labels, self.rivals, self.n_labels = labels, rivals, n_labels
 
     @property
     def nbytes(self):
-        # There are four arrays with the lengths of scores, and three with that of steps.
-        ends = self.columns.nbytes + 3 * self.steps.nbytes + self.sums.nbytes
-        return self.table.nbytes + 4 * self.scores.nbytes + ends
+        # There are four arrays as long as the scores, and three as long as the steps.
+        by_label, by_vector = 4 * self.scores.nbytes, 3 * self.steps.nbytes
+        return self.table.nbytes + by_label + by_vector + self.example_labels.nbytes + self.sums.nbytes
 
     # What follows from the hypothesis.
 
@@ -78,18 +77,18 @@ cdef class ValidationTable:
     def exact(self):
         """Return the kernel values, computed from scratch (m, n)."""
         vectors = self.f.store
-        if self.is_own:
-            # Equal on both sides of the diagonal also in their last bits, as only one is saved.
+        if self.has_vectors_only:
+            # Both sides of the diagonal have the same bits, as only one of them is saved.
             gram = np.tril(vectors.gram())
             return gram + np.tril(gram, -1).T
-        # Its scales may have changed since the examples were stored.
+        # The scales may have changed since the examples were stored.
         self.store.rescale_like(vectors)
         n, m = self.f.store.vectors.n, self.store.vectors.n
-        columns = np.zeros((n, m))
+        by_vector = np.zeros((n, m))
         for slot in range(n):
             self.store.evaluate(vectors.vector(slot))
-            columns[slot] = self.store.row()
-        return columns.T
+            by_vector[slot] = self.store.row()
+        return by_vector.T
 
     def derive(self, table):
         """Set kernel values (m, n), and the scores that follow."""
@@ -113,23 +112,23 @@ cdef class ValidationTable:
         table = self.kernel_values
         return {
             "scores": self.scores_of_examples.copy(),
-            "kernel_values": table[np.tril_indices(self.n)] if self.is_own else table.copy(),
-            "columns": self.columns.base[: self.m].copy(),
+            "kernel_values": table[np.tril_indices(self.n)] if self.has_vectors_only else table.copy(),
+            "columns": self.example_labels.base[: self.m].copy(),
         }
 
     def restore(self, state):
         m, n, n_labels = self.store.vectors.n, self.f.store.vectors.n, self.f.n_labels
         scores = floats(state["scores"], (m, n_labels), LARGEST_SUM)
-        columns = integers(state["columns"], (m,))
-        is_valid = ((columns >= 0) & (columns < n_labels)).all()
+        labels = integers(state["columns"], (m,))
+        is_valid = ((labels >= 0) & (labels < n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
-        shape = [n * (n + 1) // 2] if self.is_own else [m, n]
+        shape = [n * (n + 1) // 2] if self.has_vectors_only else [m, n]
         table = floats(state["kernel_values"], shape)
-        self.derive(unpacked(table, n) if self.is_own else table)
-        self.scores_of_examples[:], self.columns.base[:m] = scores, columns
+        self.derive(unpacked(table, n) if self.has_vectors_only else table)
+        self.scores_of_examples[:], self.example_labels.base[:m] = scores, labels
 
     def __reduce__(self):
-        store = None if self.is_own else self.store
+        store = None if self.has_vectors_only else self.store
         return type(self), (self.f, self.most_vectors, store, self.most_examples), self.state()
 
     def __setstate__(self, state):
@@ -138,7 +137,7 @@ cdef class ValidationTable:
     # Rounds.
 
     def offer(self, x, row, scores, label):
-        """Write an example beyond the others, with its kernel row (n,), scores (labels,) and label."""
+        """Write an example behind the others, with its kernel row (n,), scores (labels,) and label."""
         vectors = self.f.store
         if self.store.vectors.n == 0:
             self.store.rescale_like(vectors)
@@ -146,20 +145,22 @@ cdef class ValidationTable:
         self.reserve(self.m + 1, self.n)
         self.table.base[self.m, : self.n] = row
         self.scores.base[: len(scores), self.m] = scores
-        self.columns[self.m] = label
+        self.example_labels[self.m] = label
 
     def join(self, bint is_offered=False):
-        """Add the example of the round as the last vector, and as an example if the vectors are these."""
+        """Add the example of the round as the last vector; and as an example if it was offered, or vectors are examples."""
         f, m, n = self.f, self.m, self.n
         if f.store.vectors.n != n:
             raise ValueError("the table has other vectors than the hypothesis")
-        if not self.is_own:
+        if not self.has_vectors_only:
             self.store.evaluate_like(f.store)
         self.reserve(m + 1, n + 1)
+
+        # The kernel values of the vector, and what it is as an example.
         for i in range(m):
             self.table[i, n] = self.store.bank.rows[i]
-        if self.is_own:
-            is_offered, self.columns[n] = True, f.y.label
+        if self.has_vectors_only:
+            is_offered, self.example_labels[n] = True, f.y.label
             for i in range(n):
                 self.table[n, i] = f.store.bank.rows[i]
             for c in range(f.n_labels):
@@ -167,13 +168,15 @@ cdef class ValidationTable:
             self.counts[f.y.label, n] = f.y.weight
         if is_offered:
             self.table[m, n] = f.y.self_value
+        self.m_joined = m + is_offered
+        # The terms of all vectors.
         cdef bint is_binary = f.n_labels == 2
         for i in range(n):
             self.labels[i] = f.table[1, i] > 0.0 if is_binary else f.label_of(i)
             self.rivals[i] = 1 - self.labels[i] if is_binary else f.rival_of(i)
             self.steps[i] = f.scale * f.table[self.labels[i], i]
         self.labels[n], self.rivals[n], self.steps[n] = f.y.label, f.y.rival, f.y.weight
-        self.m_joined = m + is_offered
+        # The scores with the vector.
         for c in range(self.n_labels):
             memcpy(&self.joined[c, 0], &self.scores[c, 0], self.m_joined * sizeof(double))
         self.add_term(n, self.steps[n])
@@ -185,34 +188,36 @@ cdef class ValidationTable:
         e.room, e.stride = self.table.shape[0], self.table.shape[1]
         e.table, e.scores = &self.table[0, 0], &self.joined[0, 0]
         e.weights = &self.weights[0, 0] if is_hinge else NULL
-        e.columns, e.steps = &self.columns[0], &self.steps[0]
+        e.example_labels, e.steps = &self.example_labels[0], &self.steps[0]
         e.labels, e.rivals = &self.labels[0], &self.rivals[0]
         self.sums[: e.stride] = 0.0
         loops.losses(&e, &self.sums[0], &self.sums[e.stride])
         return self.f.cheapest(self.sums[: e.n])
 
     def safest(self):
-        """Return the vector with the largest margin without its own term; the vectors are the examples."""
-        cdef double rival, size = 1.0
+        """Return the vector with the largest margin after its own removal, as the vectors are the examples."""
+        cdef double of_rival, largest = 1.0
         for i in range(self.n + 1):
-            own, rival, term = 0.0, -INFINITY, self.steps[i] * self.table[i, i]
+            of_label, of_rival, term = 0.0, -INFINITY, self.steps[i] * self.table[i, i]
             for c in range(self.n_labels):
                 score = self.joined[c, i]
-                size = max(size, fabs(score))
+                largest = max(largest, fabs(score))
                 if c == self.labels[i]:
-                    own = score - term
+                    of_label = score - term
                 else:
-                    rival = max(rival, score + term if c == self.rivals[i] else score)
-            self.sums[i] = -0.5 * (own - rival)
-        return self.f.cheapest(self.sums[: self.n + 1], TIE * size)
+                    of_rival = max(of_rival, score + term if c == self.rivals[i] else score)
+            margin = 0.5 * (of_label - of_rival)
+            self.sums[i] = -margin
+        return self.f.cheapest(self.sums[: self.n + 1], TIE * largest)
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
         """End a round, also in the hypothesis.
 
-        A vector that has joined takes the slot of another one, a new one for -1, or none for n. An example
-        that was offered takes a place, m or less, or none for -1.
+        The vector that has joined takes the slot of another one, a new slot if it is -1, or is dropped if it is n.
+        The example that was offered takes the place of another one, a new place if it is m, or is dropped if it is
+        -1. If the vectors are the examples, it goes where the vector goes.
         """
-        self.end(slot, place)
+        self.commit(slot, place)
         if 0 <= slot < self.n:
             self.add_term(slot, -self.steps[slot])
             for i in range(self.m_joined):
@@ -220,22 +225,22 @@ cdef class ValidationTable:
         if slot != self.n:
             for c in range(self.n_labels):
                 memcpy(&self.scores[c, 0], &self.joined[c, 0], self.m_joined * sizeof(double))
-            if self.is_own:
+            if self.has_vectors_only:
                 place = slot if slot >= 0 else self.m
         if 0 <= place < self.m:
             # The example that was offered takes the place of another one.
             memcpy(&self.table[place, 0], &self.table[self.m, 0], self.table.shape[1] * sizeof(double))
             for c in range(self.n_labels):
                 self.scores[c, place] = self.scores[c, self.m]
-            self.columns[place] = self.columns[self.m]
+            self.example_labels[place] = self.example_labels[self.m]
         self.m += place == self.m
         self.n += slot < 0
 
-    cdef int end(self, Py_ssize_t slot, Py_ssize_t place) except -1:
-        """Change the hypothesis and the store, and commit the round; or the store does not change."""
+    cdef int commit(self, Py_ssize_t slot, Py_ssize_t place) except -1:
+        """Change the hypothesis and the store of examples, and commit the round. If it raises, the store stays."""
         if slot != self.n:
             self.f.put(self.n if slot < 0 else slot, self.f.y, 1.0)
-        if place < 0 or self.is_own:
+        if place < 0 or self.has_vectors_only:
             return self.f.commit()
         saved = self.store.save(place)
         try:
@@ -246,24 +251,24 @@ cdef class ValidationTable:
             raise
 
     cdef void add_term(self, Py_ssize_t slot, double step) noexcept:
-        own, rival = &self.joined[self.labels[slot], 0], &self.joined[self.rivals[slot], 0]
+        of_label, of_rival = &self.joined[self.labels[slot], 0], &self.joined[self.rivals[slot], 0]
         for i in range(self.m_joined):
             change = step * self.table[i, slot]
-            own[i] += change
-            rival[i] -= change
+            of_label[i] += change
+            of_rival[i] -= change
 
 
 cdef class CountedTable(ValidationTable):
 
     def __cinit__(self, *_):
-        # It is slow to import: now, so that no round waits for it.
+        # Imported now, so that no round has to wait for it.
         from scipy.special import cython_special
 
         self.ranks = isinstance(self.f.store.kernels[0], (RBF, RationalQuadratic))
         self.betainc = cython_special.betainc["double"]
 
     cpdef Py_ssize_t nearest(self, Py_ssize_t slot) except -1:
-        """Return the vector nearest to another one; n is the example of the round, or a joined vector."""
+        """Return the vector nearest to that in a slot; n is the example of the round, or a vector that has joined."""
         cdef Py_ssize_t nearest = -1
         store = self.f.store
         if store.vectors.n != self.n:
@@ -273,9 +278,9 @@ cdef class CountedTable(ValidationTable):
                 nearest = loops.unique_largest(store.bank.rows, self.n)
             return nearest if nearest >= 0 else self.f.cheapest(store.distances())
         if self.ranks:
-            own, self.table[slot, slot] = self.table[slot, slot], 0.0
+            self_value, self.table[slot, slot] = self.table[slot, slot], 0.0
             nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
-            self.table[slot, slot] = own
+            self.table[slot, slot] = self_value
         if nearest >= 0:
             return nearest
         distances = np.append(store.distances(slot), store.distances()[slot])
@@ -287,14 +292,15 @@ cdef class CountedTable(ValidationTable):
         nearest = self.nearest(self.n)
         self.reserve(self.m, self.n)
         self.f.commit()
-        self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.bank.rows[nearest])
+        kernel_value = max(0.0, self.f.store.bank.rows[nearest])
+        self.counts[self.f.y.label, nearest] += self.f.y.weight * kernel_value
         self.weights[0, nearest] = NAN
 
     def counts_of(self, slots):
         return self.counts.base.T[slots]
 
     def renew(self, double prior, posteriors):
-        """Compute weights anew where they have to be, with a function for more than two labels."""
+        """Compute the weights anew where counts have changed; for more than two labels, with a function."""
         if self.n_labels > 2:
             weights = self.weights.base.T[: self.n + 1]
             stale = np.flatnonzero(np.isnan(weights[:, 0]))
@@ -302,18 +308,18 @@ cdef class CountedTable(ValidationTable):
             return
         for i in range(self.n + 1):
             if isnan(self.weights[0, i]):
+                # The share of label 0 has a Beta distribution; label 1 weighs the probability that it is below 1/2.
                 a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
                 divisor = max(1.0, max(a, b) / LARGEST_COUNT)
                 self.weights[1, i] = self.betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
 
     cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
-        """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
+        """End a round, and add the counts of a removed vector, times the kernel value, to the nearest one."""
         cdef double largest = 0.0
-        last = self.n
         if slot < 0:
             return ValidationTable.finish(self)
-        nearest = self.nearest(slot)
+        nearest, last = self.nearest(slot), self.n
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
         factor = max(0.0, self.table[nearest, slot]) / max(1.0, largest / LARGEST_COUNT)

@@ -1,9 +1,9 @@
 /* Symmetric matrices of floats or doubles as lower triangles, for products and rank-one updates.
 
-   A triangle is a group of 8 rows after the other; those of group g have 8 (g + 1) elements each, so the
-   blocks on the diagonal are whole. A matrix has a multiple of 4 rows; lengths of vectors are multiples
-   of 8 where nothing else is said, and what is beyond the matrix is 0. `loops.h` includes this header,
-   and once more for each width of vectors, where it includes itself for each type. */
+   A triangle is stored row by row. Rows are in groups of 8, and those of group g have 8 (g + 1) elements each,
+   so that the blocks on the diagonal are whole squares. A matrix has a multiple of 4 rows. Lengths of vectors are
+   multiples of 8 where nothing else is said, and all elements beyond the matrix are 0. `loops.h` includes this
+   header, and then once more for each width of vectors, where it includes itself for each type T of elements. */
 #ifndef W
 #include <math.h>
 
@@ -14,9 +14,9 @@ struct symmetric_loops {
     double (*dot)(const void *a, const void *b, long n);
     void (*add_multiple)(void *a, double factor, const void *b, long n); /* a += factor b */
     void (*scale)(void *a, double factor, long n);
-    void (*waves)(const double *x, double factor, void *to, long n); /* to = factor (cos x, sin x), any n */
+    void (*waves)(const double *x, double factor, void *waves, long n); /* factor (cos x, sin x), for any n */
     void (*hadamard)(void *x, const signed char *signs, long n); /* x = H D x with signs D, n a power of 2 */
-    void (*add_floats)(void *sum, double factor, const float *terms, long n); /* sum += factor terms, any n */
+    void (*add_floats)(void *sum, double factor, const float *terms, long n); /* sum += factor terms, for any n */
 };
 
 typedef float eight_float __attribute__((vector_size(32), aligned(4)));
@@ -28,6 +28,7 @@ typedef double eight_double __attribute__((vector_size(64), aligned(8)));
     {OF(type, multiply), OF(type, column), OF(type, subtract), OF(type, dot), OF(type, add_multiple), \
      OF(type, scale),    OF(type, waves),  OF(type, hadamard), OF(type, add_floats)}
 #define EIGHT JOINED(eight_, T)
+/* Eight elements from an address on. */
 #define AT(p) (*(EIGHT *)(p))
 #define CONST_AT(p) (*(const EIGHT *)(p))
 
@@ -44,30 +45,32 @@ static inline T OF_TYPE(total)(EIGHT t) {
     return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
 }
 
+/* Four rows at a time. What is before the block on the diagonal, which begins at column `before`, is multiplied
+   as rows and, as the matrix is symmetric, as columns. */
 static void OF_TYPE(multiply)(const void *m, const void *vector, void *result, long n) {
     const T *rows = m, *x = vector;
     T *product = result;
     for (long i = 0; i < n; i += 4) {
-        long g = i / 8 * 8, length = g + 8;
+        long before = i / 8 * 8, length = before + 8;
         EIGHT sums[4] = {{0}}, row[4];
-        for (long j = 0; j < g; j += 8) {
+        for (long j = 0; j < before; j += 8) {
             for (int r = 0; r < 4; r++) row[r] = CONST_AT(rows + r * length + j);
             for (int r = 0; r < 4; r++) sums[r] += row[r] * CONST_AT(x + j);
             AT(product + j) += (row[0] * x[i] + row[1] * x[i + 1]) + (row[2] * x[i + 2] + row[3] * x[i + 3]);
         }
         for (int r = 0; r < 4; r++, rows += length)
-            product[i + r] = OF_TYPE(total)(sums[r] + CONST_AT(rows + g) * CONST_AT(x + g));
+            product[i + r] = OF_TYPE(total)(sums[r] + CONST_AT(rows + before) * CONST_AT(x + before));
     }
 }
 
 static void OF_TYPE(column)(const void *m, long j, void *unit, void *column, long n) {
-    const T *a = m;
+    const T *elements = m;
     T *to = column;
     memset(unit, 0, n * sizeof(T));
     ((T *)unit)[j] = 1;
     for (long i = 0; i < n; i++) {
-        long row = i < j ? j : i, g = row / 8;
-        to[i] = a[8 * (g + 1) * (row - 4 * g) + (i < j ? i : j)];
+        long row = i < j ? j : i, g = row / 8, row_start = 8 * (g + 1) * (row - 4 * g);
+        to[i] = elements[row_start + (i < j ? i : j)];
     }
 }
 
@@ -100,21 +103,23 @@ static void OF_TYPE(scale)(void *a, double factor, long n) {
     for (long j = 0; j < n; j++) ((T *)a)[j] *= (T)factor;
 }
 
-static void OF_TYPE(waves)(const double *x, double factor, void *to, long n) {
+static void OF_TYPE(waves)(const double *x, double factor, void *waves, long n) {
+    T *cosines = waves, *sines = cosines + n;
     for (long j = 0; j < n; j++) {
-        ((T *)to)[j] = (T)(factor * cos(x[j]));
-        ((T *)to)[n + j] = (T)(factor * sin(x[j]));
+        cosines[j] = (T)(factor * cos(x[j]));
+        sines[j] = (T)(factor * sin(x[j]));
     }
 }
 
 static void OF_TYPE(hadamard)(void *vector, const signed char *signs, long n) {
     T *x = vector;
     for (long j = 0; j < n; j++) x[j] *= (T)signs[j];
-    for (long h = 1; h < n; h *= 2)
-        for (long i = 0; i < n; i += 2 * h)
-            for (long j = i; j < i + h; j++) {
-                T a = x[j], b = x[j + h];
-                x[j] = a + b, x[j + h] = a - b;
+    for (long half = 1; half < n; half *= 2)
+        for (long i = 0; i < n; i += 2 * half)
+            for (long j = i; j < i + half; j++) {
+                T a = x[j], b = x[j + half];
+                x[j] = a + b;
+                x[j + half] = a - b;
             }
 }
 

@@ -1,19 +1,19 @@
 /* Symmetric matrices as lower triangles, with their last changes kept apart.
 
-   A triangle is a row of blocks of 4 x 4 elements after the other; those on the diagonal are whole. So a
-   matrix grows by a row without moving its elements, and it is read from its start to its end. All
-   beyond the rows in use is 0. Vectors have elements up to a multiple of 4, which are 0 from n on. `loops.h`
-   includes this header, and once more for each width. */
+   A triangle is stored in blocks of 4 x 4 elements, row of blocks by row of blocks; those on the diagonal are
+   whole. So a matrix grows by a row without moving its elements, and is read from its start to its end. All
+   elements beyond the rows in use are 0. Vectors have elements up to a multiple of 4, which are 0 from n on.
+   `loops.h` includes this header, and then once more for each width. */
 #ifndef W
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-/* So many terms are added to the blocks at once, and an update of a matrix adds at most 3. */
+/* Terms are added to the blocks in groups of so many, and an update of a matrix adds at most 3 of them. */
 #define GROUP 4
 #define MOST_TERMS (GROUP - 1 + 3)
 
-/* Terms are added to so many elements before these are multiplied. */
+/* Terms are added to about so many elements, as many as a cache holds, before these are multiplied. */
 enum { MOST_ELEMENTS = 2500 };
 
 /* A matrix: its blocks, and the terms sign x x' that are still to be added to them. Terms at places 2k and
@@ -35,15 +35,17 @@ typedef double eight __attribute__((vector_size(64), aligned(8)));
 /* The offset of the first block of the rows 4 g to 4 g + 3. */
 static inline long blocks_before(long g) { return 8 * g * (g + 1); }
 
-/* Add a term sign x x', or two, x x' - y y', and return x, which y follows; both are 0. */
+/* Add a term sign x x', or two, sign (x x' - y y'). Return x, which y follows: the caller fills in both. */
 static double *new_terms(struct triangle *m, long n_new, double sign) {
     long k = n_new == 2 ? m->n_terms / 2 * 2 : m->n_terms;
     double *x = m->terms + k * m->width;
-    if (n_new == 2) { /* They stand at places from an even number on, so the last one may make room. */
+    if (n_new == 2) { /* A pair begins at an even place, so a term that is alone there moves behind it. */
         memcpy(x + 2 * m->width, x, m->width * sizeof *x);
-        m->signs[k + 2] = m->signs[k], m->signs[k + 1] = -sign;
+        m->signs[k + 2] = m->signs[k];
+        m->signs[k + 1] = -sign;
     }
-    m->signs[k] = sign, m->n_terms += n_new;
+    m->signs[k] = sign;
+    m->n_terms += n_new;
     return memset(x, 0, n_new * m->width * sizeof *x);
 }
 
@@ -66,7 +68,7 @@ static void NAME(add_multiple)(double *a, double factor, const double *b, long n
     for (long j = 0; j < n; j += 4) FOUR(a + j) += factor * CONST_FOUR(b + j);
 }
 
-/* Add the products of the terms of a matrix and a vector, given their inner products with it, 0 beyond them. */
+/* Add the products of the terms of a matrix and a vector, given their inner products with it, and then zeros. */
 static void NAME(add_terms)(const struct triangle *m, const double *dots, double *product, long n) {
     for (long k = 0; k < m->n_terms; k += 2) {
         const double *x = m->terms + k * m->width, *y = x + m->width;
@@ -136,7 +138,7 @@ static void NAME(multiply)(struct triangle *m, const double *x, double *product,
     const double *block = m->blocks;
     int is_due = m->n_terms >= GROUP;
     for (long i = 0; i < n; i += 4, block += 16) {
-        if (is_due && block == settled) /* the next rows, as many as a cache holds */
+        if (is_due && block == settled) /* The terms are added to the next rows. */
             for (long g = i; g < n && settled - block < MOST_ELEMENTS; settled += 4 * g + 16, g += 4) {
                 NAME(add_to_rows)(m, settled, g);
                 for (long r = 0; r < 4; r++) m->diagonal[g + r] = settled[4 * g + 5 * r];

@@ -48,7 +48,7 @@ def learned_state(model):
     """Return what was learned, and what is computed from it."""
     f, table = model._f, model._validation
     values = table.scores_of_examples.copy(), table.kernel_values.copy(), counts_of(table)
-    labels = np.array(table.columns)[: table.m]
+    labels = np.array(table.example_labels)[: table.m]
     learned = model.support_vectors, f.coefficients, f.n_rounds, f.n_mistakes
     return content([*learned, *values, labels, examples_of(model)])
 
