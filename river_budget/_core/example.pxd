@@ -1,16 +1,16 @@
-# One example beside the vectors, as kernels read it: a dict is packed to names, numbers and arrays.
+# The example of a store, as kernels read it: a dict that was packed to names, numbers and arrays.
 #
-# Packing checks all values, makes a category of a text, puts means in the places of unknown values, and leaves
-# out what no kernel reads. Numbers go to `fresh` first, so that they can be compared with those of the last
-# example: an example that is equal to it keeps its kernel rows. `Store.take` makes what is fresh the example.
+# Packing checks all values, makes a category of a text, puts the mean in the place of an unknown value, and leaves
+# out what no kernel reads. Numbers go to `fresh` first. If they are equal to those of the last example, its kernel
+# rows are kept; otherwise, the store makes them the example (`Store.set_example`).
 #
 # What always holds:
-# - `layout.names` and `point.values` are the numbers of the example, `arrays` its arrays, in the units of the
-#   user. The list of names is the same object as long as the names stay, so that others recognize it.
-# - If `has_found`, the feature rows in `layout` and the self statistics in `point` are those of the example as
-#   the vectors are now. If `has_rows`, so are the rows in the bank.
-#
-# Who packs owns nothing of the dict: values are copied, and Python functions get a deep copy, the snapshot.
+# - `layout.names` and `point.values` are the numbers of the example and `arrays` its arrays, in the units of the
+#   user. As long as the names stay, `layout.names` is the same list, so that others recognize it by its address.
+# - If `has_found` is true, the feature rows in `layout` and the self statistics in `point` are those that the example
+#   has among the vectors and scales of now. If `has_rows` is true, so are the kernel rows in the bank.
+# - Nothing here refers to the dict of the user: values are copied, and Python functions get a deep copy of it, the
+#   snapshot.
 cimport cython
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
@@ -26,22 +26,20 @@ cdef class PackedExample:
     cdef Layout layout
     cdef dict arrays                  # by names; None if it has none
     cdef dict snapshot                # a deep copy for Python functions; None without them
-    # The means in the place of unknown values, None if these are refused; and the names that have one
-    # in the example, or None, which stay those of the round while one is open (`keeps_filled`).
-    cdef object means
-    cdef set filled
-    cdef bint keeps_filled
-    cdef bint has_found, has_rows
+    cdef object means                 # for unknown values, by names; None: these are refused
+    cdef set filled                   # the names of the example that were unknown, and have a mean; None: no name
+    cdef bint keeps_filled            # whether `filled` stays as it is, as a round is open
+    cdef bint has_found, has_rows     # whether feature rows and kernel rows are known, see above
     cdef double *fresh                # the values of the example that is being packed
     cdef object fresh_memory          # the array that owns them
 
     # Make room for so many features.
     cdef int set_room(self, Py_ssize_t room) except -1
-    # Convert an example to doubles in `fresh`, and to arrays. Raises ValueError if it has other values.
+    # Convert an example to doubles in `fresh`, and to arrays. Raises ValueError if it has any other value.
     cdef int pack(self, dict x) except -1
     # Take a deep copy of an example for Python functions, unless it is the last one; return whether it is new.
     cdef bint take_snapshot(self, dict x) except -1
-    # Return whether the fresh values are those of the example, and its rows are known.
+    # Return whether the fresh values are those of the example, whose kernel rows are known.
     cdef inline bint is_last(self) noexcept nogil:
         cdef size_t size = self.layout.m * sizeof(double)
         return self.has_rows and not memcmp(self.fresh, self.point.values, size)
@@ -49,9 +47,9 @@ cdef class PackedExample:
     cdef int set_layout(self, list names) except -1
     # Look up the feature rows of the names, and measure the example.
     cdef int find_rows(self) except -1
-    # Forget rows and statistics, as vectors, scales or kernels are others now.
+    # Forget rows and statistics, after a change of vectors, scales or kernels.
     cdef int forget_rows(self) except -1
-    # Return a number by which equal examples are found, in any order of names and any process. Unknown
+    # Return a number that is the same for equal examples, in any order of names and in any process. Unknown
     # values are left out, as the means in their places change.
     cdef uint64_t fingerprint(self) except? 0 nogil
     cdef dict as_dict(self)
@@ -60,8 +58,9 @@ cdef class PackedExample:
 
     cdef bint pack_numbers(self, dict x) except -1
     cdef tuple parts_of(self, dict x)
+    cdef int check_lengths(self, dict x, dict arrays) except -1
     cdef uint64_t hash_of_parts(self) except? 0
 
 
-# Return an example or a vector, whose parts are copies: what functions have of it, if there are any.
-cdef dict as_dict(list names, const double *values, dict arrays, dict own)
+# Return an example or a vector as a dict of copies: of its snapshot if it has one, else of its parts.
+cdef dict as_dict(list names, const double *values, dict arrays, dict snapshot)

@@ -29,24 +29,25 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object number, int *overflow) except? -1
 
 
-cdef dict as_dict(list names, const double *values, dict arrays, dict own):
-    """Return an example or a vector, whose parts are copies: what functions have of it, if there are any."""
-    if own is not None:
-        return copy.deepcopy(own)
+cdef dict as_dict(list names, const double *values, dict arrays, dict snapshot):
+    """Return an example or a vector as a dict of copies: of its snapshot if it has one, else of its parts."""
+    if snapshot is not None:
+        return copy.deepcopy(snapshot)
     numbers = {name: values[j] for j, name in enumerate(names)}
     return numbers | {name: np.array(array) for name, array in (arrays or {}).items()}
 
 
 cdef int check_names(list names) except -1:
-    """Raise ValueError if a name cannot be that of a feature; the parts of categories were checked."""
+    """Raise ValueError if a name cannot be that of a feature."""
     for name in names:
+        # The parts of a category were checked when it was made.
         is_known = PyUnicode_CheckExact(name) or type(name) is Category
         if not is_known and not is_ordinary(name, 2):
             check_name(name)
 
 
 cdef bint is_ordinary(name, int depth) except -1:
-    """Return whether a name is a text, a small number or a tuple of such, as most are."""
+    """Return whether a name is a text, a small number, or a tuple of these that is nested at most `depth` times."""
     cdef int overflow = 0
     if PyUnicode_CheckExact(name) or PyFloat_CheckExact(name):
         return True
@@ -64,14 +65,14 @@ cdef bint is_ordinary(name, int depth) except -1:
 cdef bint is_same(PyObject *name, PyObject *other) except -1:
     if PyUnicode_CheckExact(<object> name) and PyUnicode_CheckExact(<object> other):
         return PyUnicode_Compare(<object> name, <object> other) == 0
-    own = <object> name  # its code may change the dict that it is from
-    return PyObject_RichCompareBool(own, <object> other, Py_EQ)
+    held = <object> name  # as its code may change the dict that it is from
+    return PyObject_RichCompareBool(held, <object> other, Py_EQ)
 
 
 cdef bint are_equal(dict x, dict z) except -1:
     """Return whether two examples have equal values of equal types, and the same order of names."""
     try:
-        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
+        # The texts also tell apart 0.0 and -0.0, and types and orders inside of values.
         return bool(x == z) and repr(x) == repr(z)
     except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
         return False
@@ -117,8 +118,8 @@ cdef class PackedExample:
             self.filled = filled
 
     cdef bint pack_numbers(self, dict x) except -1:
-        """Convert the values of a dict; return whether all are finite floats or integers, and are read."""
-        cdef Py_ssize_t place = 0
+        """Convert the values of a dict; return whether all are finite floats or integers that some kernel reads."""
+        cdef Py_ssize_t position = 0
         cdef int overflow = 0
         cdef PyObject *key
         cdef PyObject *item
@@ -126,7 +127,7 @@ cdef class PackedExample:
         cdef bint has_names = n == self.layout.m
         if n > self.point.room:
             self.set_room(n)
-        while j < n and PyDict_Next(x, &place, &key, &item):
+        while j < n and PyDict_Next(x, &position, &key, &item):
             if PyFloat_Check(<object> item):
                 number = PyFloat_AS_DOUBLE(<object> item)
             elif PyLong_CheckExact(<object> item) or PyBool_Check(<object> item):
@@ -141,23 +142,23 @@ cdef class PackedExample:
             )
             j += 1
         if not has_names:
-            own = PyDict_Keys(x)
-            check_names(own)
-            if self.bank.hides(own):
+            new_names = PyDict_Keys(x)
+            check_names(new_names)
+            if self.bank.hides(new_names):
                 return False
-            self.set_layout(own)
-            n = len(own)
+            self.set_layout(new_names)
+            n = len(new_names)
         return j == n  # unless the code of a name has changed the dict
 
     cdef tuple parts_of(self, dict x):
         """Return the numbers and the arrays of an example, and the names whose unknown values are means now.
 
-        A text becomes a category, a feature with the value 1. Names without a mean, and those that no kernel
-        reads, are left out.
+        A text becomes a category, a feature with the value 1. Unknown values without a mean are left out, and so
+        is what no kernel reads.
         """
         cdef dict numbers = {}, arrays = {}
         cdef set filled = set()
-        features, matrices, known = self.bank.features, self.bank.matrices, self.bank.known
+        known = self.bank.known
         check_names(PyDict_Keys(x))
         try:
             for name, value in list(x.items()):  # the code of a value may change x
@@ -175,18 +176,21 @@ cdef class PackedExample:
                     filled.add(name)
         except NOT_NUMBERS:
             raise self.invalid(x) from None
-        arrays = {name: checked_array(name, value, matrices.dtype) for name, value in arrays.items()}
-        for name in arrays.keys() | matrices.sizes.keys():
-            n = len(arrays.get(name, ()))
-            if name in x and n != matrices.sizes.get(name, 0 if features.has_name(name) else n):
-                raise ValueError(
-                    f"feature {name!r} is an array of another length, or a number, in support vectors"
-                )
+        dtype = self.bank.matrices.dtype
+        arrays = {name: checked_array(name, value, dtype) for name, value in arrays.items()}
+        self.check_lengths(x, arrays)
         if known is not None:
-            numbers, arrays = [
-                {name: part[name] for name in part if name in known} for part in (numbers, arrays)
-            ]
+            numbers = {name: value for name, value in numbers.items() if name in known}
+            arrays = {name: value for name, value in arrays.items() if name in known}
         return numbers, arrays or None, filled or None
+
+    cdef int check_lengths(self, dict x, dict arrays) except -1:
+        """Raise ValueError if an array of an example differs in length from those of a vector, 0 for a number."""
+        sizes, features = self.bank.matrices.sizes, self.bank.features
+        for name in arrays.keys() | sizes.keys():
+            length = len(arrays.get(name, ()))
+            if name in x and length != sizes.get(name, 0 if features.has_name(name) else length):
+                raise ValueError(f"feature {name!r} is an array of another length, or a number, in support vectors")
 
     cdef bint take_snapshot(self, dict x) except -1:
         if self.has_rows and are_equal(x, self.snapshot):
@@ -235,15 +239,16 @@ cdef class PackedExample:
         return total
 
     cdef uint64_t hash_of_parts(self) except? 0:
-        """Return what arrays and the dict of functions add to a fingerprint, less what unknown values have added."""
+        """Return what arrays and the snapshot add to a fingerprint, less what the means of unknown values added."""
         cdef uint64_t total = 0
         cdef bytes text
         for name, array in (self.arrays or {}).items():
             text = array.tobytes()
             total += mixed(hash_of(name) ^ hash_of_bytes(text, len(text)))
-        for j in range(self.layout.m if self.filled is not None else 0):
-            if self.layout.names[j] in self.filled:
-                total -= hash_of_number(self.layout.hashes[j], self.point.values[j])
+        if self.filled is not None:
+            for j in range(self.layout.m):
+                if self.layout.names[j] in self.filled:
+                    total -= hash_of_number(self.layout.hashes[j], self.point.values[j])
         if self.snapshot is not None:
             text = repr(sorted(map(repr, self.snapshot.items()))).encode(errors="surrogatepass")
             total += hash_of_bytes(text, len(text))

@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True, wraparound=False, cdivision=True, initializedcheck=False
-"""The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
+"""The values of the vectors: numbers in columns and lists, arrays in matrices; see `features.pxd`."""
 
 import math
 import numbers
@@ -23,14 +23,14 @@ from libc.string cimport memcmp, memcpy, memset
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
 
-# In a union, CPython 3.11 takes an interrupt of the last one for a yes.
+# A tuple: if the check of the last member of a union is interrupted, CPython 3.11 answers yes.
 cdef tuple NUMBERS = (int, float, numbers.Number)
 
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
     LINE = 64  # bytes of a line of the cache
-    # Of a small name, and of each of its parts.
+    # The largest number of parts of a small name, and of characters of each of them.
     MOST_PARTS = 4
     MOST_CHARACTERS = 100
 
@@ -41,13 +41,13 @@ def zero_matrix(shape, dtype):
     """Return an array of zeros that begins at a line of the cache. Nothing interrupts it."""
     cdef Py_ssize_t start, n_bytes = math.prod(shape) * dtype.itemsize
     cdef unsigned char[::1] memory = np.zeros(n_bytes + LINE, np.uint8)
-    start = (LINE - <size_t> &memory[0] % LINE) % LINE
+    past_line = <size_t> &memory[0] % LINE
+    start = (LINE - past_line) % LINE
     return memory.base[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 cdef bint is_small(name) except -1:
-    cdef bint is_tuple = PyTuple_CheckExact(name) or type(name) is Category
-    if is_tuple:
+    if PyTuple_CheckExact(name) or type(name) is Category:
         return len(<tuple> name) <= MOST_PARTS and all([is_small_part(part) for part in <tuple> name])
     return is_small_part(name)
 
@@ -77,12 +77,12 @@ cdef uint64_t mixed(uint64_t h) noexcept nogil:
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
-    """Return whether a value takes a place. The sign of -0.0 is kept."""
+    """Return whether a value takes a place in a list; -0.0 does, as its sign is kept."""
     return value != 0.0 or signbit(value)
 
 
 cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
-    """Return the place of a slot in a list; -1 if its value is 0."""
+    """Return the index of the entry of a slot in a list; -1 if there is none."""
     for e in range(feature.length):
         if feature.entries[e].slot == slot:
             return e
@@ -90,7 +90,7 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 
 cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
-    """Set the length of a list, whose room shrinks and grows by larger steps."""
+    """Set the length of a list, whose room grows and shrinks in larger steps."""
     room = length + length // 2
     if length > feature.room or length < feature.room // 4:
         reallocate(<void **> &feature.entries, room * sizeof(Entry))
@@ -98,7 +98,7 @@ cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
     feature.length = length
 
 
-cdef int set_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+cdef int add_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
     """Give a feature a new column of zeros."""
     memory = checked(calloc(capacity * sizeof(double) + LINE, 1))
     feature.memory = memory
@@ -108,25 +108,33 @@ cdef int set_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
 cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Move a feature to a column if enough of n vectors have it, else to a list."""
     cdef bint is_common = feature.length and feature.length * SHARE >= n
-    cdef Py_ssize_t e = 0
     if is_common and feature.column == NULL:
-        set_column(feature, capacity)
-        for i in range(feature.length):
-            feature.column[feature.entries[i].slot] = feature.entries[i].value
-        free(feature.entries)
-        feature.entries, feature.room = NULL, 0
+        move_to_column(feature, capacity)
     elif not is_common and feature.column != NULL:
-        set_length(feature, feature.length)
-        for i in range(capacity):
-            if is_stored(feature.column[i]):
-                feature.entries[e] = Entry(feature.column[i], <int32_t> i)
-                e += 1
-        free(feature.memory)
-        feature.memory = feature.column = NULL
+        move_to_list(feature, capacity)
+
+
+cdef int move_to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+    add_column(feature, capacity)
+    for e in range(feature.length):
+        feature.column[feature.entries[e].slot] = feature.entries[e].value
+    free(feature.entries)
+    feature.entries, feature.room = NULL, 0
+
+
+cdef int move_to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+    cdef Py_ssize_t e = 0
+    set_length(feature, feature.length)
+    for slot in range(capacity):
+        if is_stored(feature.column[slot]):
+            feature.entries[e] = Entry(feature.column[slot], <int32_t> slot)
+            e += 1
+    free(feature.memory)
+    feature.memory = feature.column = NULL
 
 
 cdef uint64_t hash_of_bytes(const char *bytes, Py_ssize_t n) noexcept nogil:
-    """Return a hash of bytes, eight of which are mixed at once."""
+    """Return a hash of bytes, which are mixed in words of eight."""
     cdef uint64_t word, h = n
     for i in range(0, n, 8):
         word = 0
@@ -146,7 +154,7 @@ cdef uint64_t hash_of(name) except? 0:
         for part in <tuple> name:
             h = mixed(h + hash_of(part))
         return h
-    if isinstance(name, NUMBERS):  # Python's own is not random
+    if isinstance(name, NUMBERS):  # Python's own hash of a number is the same in each process
         return mixed(<uint64_t> <Py_ssize_t> hash(name))
     if isinstance(name, frozenset):
         for part in name:
@@ -209,11 +217,11 @@ cdef class Features:
 
     cdef int grow(self, Py_ssize_t capacity) except -1:
         for r in range(self.n_rows):
-            before = self.rows[r]
-            if before.column != NULL:
-                set_column(&self.rows[r], capacity)
-                memcpy(self.rows[r].column, before.column, self.capacity * sizeof(double))
-                free(before.memory)
+            old = self.rows[r]
+            if old.column != NULL:
+                add_column(&self.rows[r], capacity)
+                memcpy(self.rows[r].column, old.column, self.capacity * sizeof(double))
+                free(old.memory)
         self.capacity = capacity
 
     cdef bint has_name(self, name) except -1:
@@ -221,9 +229,10 @@ cdef class Features:
         return row != NULL and self.rows[<Py_ssize_t> <object> row].count > 0
 
     cdef int set_n(self, Py_ssize_t n) except -1:
-        before = self.n
+        # The least number of values of a common feature.
+        least_before, least = (self.n + SHARE - 1) // SHARE, (n + SHARE - 1) // SHARE
         self.n = n
-        if (before + SHARE - 1) // SHARE != (n + SHARE - 1) // SHARE:
+        if least != least_before:
             for r in range(self.n_rows):
                 settle(&self.rows[r], n, self.capacity)
 
@@ -246,35 +255,38 @@ cdef class Features:
                     e = feature.length
                     set_length(feature, e + 1)
                 feature.entries[e] = Entry(value, <int32_t> slot)
-            elif e >= 0:  # the last entry takes its place
+            elif e >= 0:
+                # The last entry takes the place of this one.
                 feature.entries[e] = feature.entries[feature.length - 1]
                 set_length(feature, feature.length - 1)
         settle(feature, self.n, self.capacity)
 
     cdef bint replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
-        cdef bint is_other = (
+        cdef bint has_other_names = (
             old is None or old.m != layout.m
             or memcmp(old.rows, layout.rows, layout.m * sizeof(int32_t)) != 0
         )
-        for j in range(old.m if is_other and old is not None else 0):
-            feature = &self.rows[old.rows[j]]
-            feature.count -= 1
-            self.n_used -= feature.count == 0
-            self.set_value(old.rows[j], slot, 0.0)
+        if has_other_names and old is not None:
+            for j in range(old.m):
+                feature = &self.rows[old.rows[j]]
+                feature.count -= 1
+                self.n_used -= feature.count == 0
+                self.set_value(old.rows[j], slot, 0.0)
         for j in range(layout.m):
             feature = &self.rows[layout.rows[j]]
-            if is_other:
+            if has_other_names:
                 self.n_used += feature.count == 0
                 feature.count += 1
             self.set_value(layout.rows[j], slot, values[j])
-        return is_other
+        return has_other_names
 
     cdef size_t n_bytes(self):
         cdef size_t total = self.n_rows * (sizeof(Feature) + self.n_scales * sizeof(double))
         for r in range(self.n_rows):
-            is_column = self.rows[r].column != NULL
-            # With what `malloc` adds to lists.
-            total += 8 * self.capacity + LINE if is_column else self.rows[r].room * sizeof(Entry) + 16
+            if self.rows[r].column != NULL:
+                total += self.capacity * sizeof(double) + LINE
+            else:  # with the 16 bytes that `malloc` adds
+                total += self.rows[r].room * sizeof(Entry) + 16
         return total
 
 
@@ -291,7 +303,7 @@ cdef class Matrices:
         cdef char[:, ::1] raw
         reallocate(<void **> &self.all, len(sizes) * sizeof(Matrix))
         self.n, self.n_elements, self.sizes, self.place_of, self.tables = 0, 0, {}, {}, {}
-        for name in sorted(sizes, key=repr):  # so that sums depend on the vectors alone
+        for name in sorted(sizes, key=repr):  # in an order that depends on the names alone, as sums follow it
             values = zero_matrix((capacity, sizes[name]), self.dtype)
             raw = values.view(np.int8)
             self.tables[name], self.place_of[name] = (values, np.zeros(capacity, bool)), self.n
@@ -302,24 +314,23 @@ cdef class Matrices:
 
     cdef int grow(self, Py_ssize_t capacity) except -1:
         cdef char[:, ::1] raw
-        for place, (name, (values, present)) in enumerate(list(self.tables.items())):
-            more_values = zero_matrix((capacity, self.sizes[name]), self.dtype)
-            more_values[: len(values)] = values
-            more_present = np.zeros(capacity, bool)
-            more_present[: len(present)] = present
-            raw = more_values.view(np.int8)
-            self.tables[name] = more_values, more_present
+        for place, (name, (old_values, was_present)) in enumerate(list(self.tables.items())):
+            values, is_present = zero_matrix((capacity, self.sizes[name]), self.dtype), np.zeros(capacity, bool)
+            values[: len(old_values)] = old_values
+            is_present[: len(was_present)] = was_present
+            raw = values.view(np.int8)
+            self.tables[name] = values, is_present
             self.all[<Py_ssize_t> place].values = &raw[0, 0]
 
     cdef bint put(self, dict arrays, Py_ssize_t slot, bint is_new) except -1:
-        is_gone = False
+        has_unused = False
         for name in arrays if is_new else self.tables:
-            values, present = self.tables[name]
-            values[slot], present[slot] = arrays.get(name, 0.0), name in arrays
-            is_gone |= not (present[slot] or present.any())
-        return is_gone
+            values, is_present = self.tables[name]
+            values[slot], is_present[slot] = arrays.get(name, 0.0), name in arrays
+            has_unused |= not (is_present[slot] or is_present.any())
+        return has_unused
 
     cdef dict at(self, Py_ssize_t slot):
-        pairs = self.tables.items()
         # NumPy makes a SystemError of an interrupt in `copy`, but not in `array`.
-        return {name: np.array(values[slot]) for name, (values, present) in pairs if present[slot]}
+        tables = self.tables.items()
+        return {name: np.array(values[slot]) for name, (values, is_present) in tables if is_present[slot]}

@@ -8,7 +8,7 @@ class Block:
     n_rows: int
     row: int
     def begin(self, labels: Ints, weights: Floats) -> None:
-        """Set the columns of the labels and the weights of rows that are learned next, but for 0."""
+        """Set labels (columns of the engine) and weights of the rows, which are learned next; 0 skips a row."""
 
 @final
 class Store:
@@ -26,7 +26,7 @@ class Store:
         """The kernels; parameters left open are set from the first example that is put."""
     @property
     def names(self) -> Collection[Any]:
-        """The names of the numbers and arrays that some vector has."""
+        """The names of all numbers and arrays that some vector has."""
     @property
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
@@ -37,7 +37,7 @@ class Store:
     def example(self) -> dict[Any, Any]:
         """The example as a dict in the units of the user, with the names that some kernel reads."""
     def is_flat(self, low: float, high: float) -> bool:
-        """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
+        """Return whether there are vectors, with first kernel values all below `low`, or all above `high`."""
     def vector(self, slot: int) -> dict[Any, Any]: ...
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
     def gram(self, kernel: int = 0) -> Floats: ...

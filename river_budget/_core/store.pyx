@@ -23,11 +23,11 @@ from river_budget._core.example cimport as_dict
 from river_budget._core.features cimport Features, Matrices
 
 cdef enum:
-    # Names that no vector has are forgotten if there are this many more of them than others.
+    # Names that no vector has are forgotten if there are this many more of them than of others.
     MOST_UNUSED = 256
 
-# The number of forks from the first process to this one, and the thread that made the last of them. It is
-# the only thread of its process at first, but later ones may get the identifiers of those before.
+# The number of forks from the first process to this one, and the thread that made the last of them. It is the only
+# thread of this process at first; later ones may get the identifiers of threads of the process before.
 cdef int64_t n_forks = 0
 cdef unsigned long forker = 0
 
@@ -55,13 +55,13 @@ cdef class Block:
 
     def __getitem__(self, Py_ssize_t i):
         row = self.rows[i]
-        # Functions get the numbers that a dict has, and not NumPy's, which `sum` adds up otherwise.
+        # Functions get Python's numbers, as from a dict: NumPy's are added up by `sum` in another way.
         values = row.tolist() if row.dtype.kind in "biuf" else row
         return dict(zip(self.names, values, strict=True))
 
     def begin(self, labels, weights):
-        is_whole = len(labels) == len(weights) == self.n_rows
-        require(is_whole, "labels or weights are not those of the rows")
+        has_all = len(labels) == len(weights) == self.n_rows
+        require(has_all, "labels or weights are not those of the rows")
         self.labels, self.weights, self.row = labels, weights, 0
 
 
@@ -74,22 +74,23 @@ cdef class Store:
         self.packed = PackedExample(self.bank)
         self.vectors = Vectors(self.bank, self.packed, tuple(kernels))
 
-    # Use.
+    # The guard.
 
     cdef int begin(self) except -1 nogil:
         self.require_free(self.is_busy)
         self.is_busy = True
 
     cdef int require_free(self, bint is_busy) except -1 nogil:
-        if is_busy or self.owner and self.is_foreign():
+        if is_busy or (self.owner != 0 and self.is_foreign()):
             with gil:
                 raise RuntimeError(IN_USE if self.process == n_forks else LEFT_IN_USE)
         self.process = n_forks
 
     cdef bint is_foreign(self) noexcept nogil:
         """Return whether the owner is another thread than this one."""
+        cdef bint is_after_fork = self.process != n_forks
         thread = PyThread_get_thread_ident()
-        return self.owner != thread or self.process != n_forks and thread != forker
+        return self.owner != thread or (is_after_fork and thread != forker)
 
     def __enter__(self):
         self.begin()
@@ -111,7 +112,7 @@ cdef class Store:
                 self.bank.call_functions(self.packed.snapshot, None, self.bank.own_values)
             if self.bank.n_inner:
                 self.packed.pack(x)
-            self.take()
+            self.set_example_and_rows()
         finally:
             self.is_busy = False
 
@@ -132,34 +133,34 @@ cdef class Store:
 
     cdef int evaluate_values(self, list names, const double *values) except -1 nogil:
         """Evaluate an example of valid numbers."""
-        cdef bint is_special
+        cdef bint needs_packing
         self.begin()
         try:
-            is_special = (
+            needs_packing = (
                 self.bank.matrices.n or self.packed.arrays is not None or self.packed.filled is not None
             )
-            if is_special or <PyObject *> names != <PyObject *> self.packed.layout.names:
+            if needs_packing or <PyObject *> names != <PyObject *> self.packed.layout.names:
                 with gil:
-                    if is_special or self.bank.hides(names):
+                    if needs_packing or self.bank.hides(names):
                         self.packed.pack(as_dict(names, values, None, None))
-                        return self.take()
+                        return self.set_example_and_rows()
                     self.packed.set_layout(names)
             memcpy(self.packed.fresh, values, self.packed.layout.m * sizeof(double))
-            self.take()
+            self.set_example_and_rows()
         finally:
             self.is_busy = False
 
-    cdef int take(self) except -1 nogil:
-        """Make what was packed the example, and compute its rows unless it is the last one."""
+    cdef int set_example_and_rows(self) except -1 nogil:
+        """Make what was packed the example, and compute its kernel rows, unless it is equal to the last one."""
         if self.packed.is_last():
             return 0
-        self.admit()
+        self.set_example()
         self.bank.write_rows(self.packed.point, self.bank.rows)
         self.packed.has_rows = True
         self.stamp += 1
 
-    cdef int admit(self) except -1 nogil:
-        """Make what was packed the example, without kernel rows. Raises ValueError if something overflows."""
+    cdef int set_example(self) except -1 nogil:
+        """Make what was packed the example, without kernel rows. Raises ValueError if a self value overflows."""
         self.packed.has_rows = False
         memcpy(self.packed.point.values, self.packed.fresh, self.packed.layout.m * sizeof(double))
         if self.packed.has_found:
@@ -193,7 +194,7 @@ cdef class Store:
         return self.bank.self_value_of(slot, kernel)
 
     cdef double function_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1:
-        """Return k(s, s) by a Python function. A local object in a function without the GIL would take it."""
+        """Return k(s, s) by a Python function. It is apart, as a local object would take the GIL in each call."""
         with self:
             vector = self.vectors.objects[slot]
             return self.bank.kernels[kernel](vector, vector)
@@ -262,11 +263,12 @@ cdef class Store:
         block = Block(names, rows if numbers is None else numbers, numbers is not None)
         with self:
             if numbers is not None:
-                # Statistics grow with the sizes of values: if these are valid, all rows are.
+                # Statistics grow with the sizes of values: if an example of the largest ones is valid, all are.
                 with contextlib.suppress(ValueError):
-                    largest = abs(np.asfortranarray(numbers)).max(axis=0)  # this order is ten times as fast
+                    # Column after column, which is ten times as fast.
+                    largest = abs(np.asfortranarray(numbers)).max(axis=0)
                     self.packed.pack(dict(zip(names, largest.tolist())))
-                    self.admit()
+                    self.set_example()
                     return block
             for i in range(block.n_rows):
                 try:
@@ -276,20 +278,18 @@ cdef class Store:
         return block
 
     cdef int check_row(self, dict x, dict sizes) except -1:
-        """Raise ValueError if an example is invalid, or has other arrays than those of some sizes."""
+        """Raise ValueError if an example is invalid, or an array has another shape than in the rows before."""
         self.packed.has_rows = False
         if self.vectors.objects is not None:
             self.bank.call_functions(x, None, self.bank.own_values)
         if not self.bank.n_inner:
             return 0
         self.packed.pack(x)
-        self.admit()
+        self.set_example()
         for name, value in x.items():
             shape = value.shape if is_array(value) else ()
             if sizes.setdefault(name, shape) != shape:
-                raise ValueError(
-                    f"feature {name!r} is an array of another length, or a number, in a row before"
-                )
+                raise ValueError(f"feature {name!r} is an array of another length, or a number, in a row before")
 
     # What Python asks.
 
@@ -370,8 +370,8 @@ cdef class Store:
     def vector(self, Py_ssize_t slot):
         with self:
             self.check_slot(slot)
-            names, values, arrays, own, _ = self.vectors.at(slot)
-        return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays, own)
+            names, values, arrays, snapshot, _ = self.vectors.at(slot)
+        return as_dict(names, <const double *> PyBytes_AS_STRING(values), arrays, snapshot)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
@@ -393,34 +393,38 @@ cdef class Store:
     def distances(self, slot=None):
         """Return squared distances of the example, or of a vector, to all vectors (n,)."""
         cdef Py_ssize_t n = self.vectors.n
-        cdef double[::1] row = np.zeros(n + 8)
-        if self.bank.z[0].inner < 0:  # in feature space
+        cdef double[::1] distances = np.zeros(n + 8)
+        if self.bank.z[0].inner < 0:
+            # In the feature space of a Python function, less k(x, x), which is the same for all.
             return self.self_values() - 2 * (self.row() if slot is None else self.row_of(slot))
         with self:
-            if slot is not None:
+            if slot is None:
+                if not self.packed.has_found:
+                    self.packed.find_rows()
+                self.bank.write_distances(self.packed.point, &distances[0])
+            else:
                 self.check_slot(slot)
                 self.vectors.load(slot)
-            elif not self.packed.has_found:
-                self.packed.find_rows()
-            self.bank.write_distances(
-                self.packed.point if slot is None else self.vectors.loaded, &row[0]
-            )
-        return row.base[:n]
+                self.bank.write_distances(self.vectors.loaded, &distances[0])
+        return distances.base[:n]
 
     @property
     def nbytes(self):
         with self:
             self.vectors.forget_names(0)
-            features, objects = self.bank.features, self.vectors.objects
+            features, snapshots = self.bank.features, self.vectors.objects
             index = features.index
-            parts = [self, self.bank, self.packed, self.vectors, index, *index, *features.layouts]
-            parts += [name[1] for name in index if type(name) is Category]
-            if objects is not None:
-                parts += [objects, *objects, *[v for x in objects for v in x.values()]]
-            tables = [self.bank.by_slot, self.vectors.order]
-            tables += [table for pair in self.bank.matrices.tables.values() for table in pair]
-            n_bytes = 8 * self.bank.capacity + features.n_bytes() + sum([t.nbytes for t in tables])
-            return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
+            objects = [self, self.bank, self.packed, self.vectors, index, *index, *features.layouts]
+            objects += [name[1] for name in index if type(name) is Category]
+            if snapshots is not None:
+                objects += [snapshots, *snapshots, *[value for x in snapshots for value in x.values()]]
+            arrays = [self.bank.by_slot, self.vectors.order]
+            arrays += [array for pair in self.bank.matrices.tables.values() for array in pair]
+
+            of_arrays = sum([array.nbytes for array in arrays])
+            of_layouts = 8 * self.bank.capacity  # the addresses in their list
+            of_objects = sum({id(part): sys.getsizeof(part) for part in objects}.values())
+            return features.n_bytes() + of_arrays + of_layouts + of_objects
 
     # State.
 
@@ -460,7 +464,7 @@ cdef class Store:
             self.vectors.rebuild([], kernels, n_inserted, 0)
         for slot, x in enumerate(vectors):
             self.packed.pack(x)
-            self.admit()  # without a kernel value for each vector before it
+            self.set_example()  # without kernel rows, which nobody reads
             self.put(slot)
             self.vectors.inserted[slot] = order[slot]
         self.vectors.n_inserted = n_inserted

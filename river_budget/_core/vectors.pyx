@@ -16,8 +16,17 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t capacity_for(Py_ssize_t n_slots) except -1:
-    """Return a capacity for so many slots: a power of two."""
+    """Return a capacity for so many slots: a power of two and a multiple of LANES, or 0."""
     return max(<Py_ssize_t> LANES, 1 << (n_slots - 1).bit_length()) if n_slots else 0
+
+
+cdef dict sizes_of_arrays(list vectors, dict arrays):
+    """Return the numbers of elements, by name, of all arrays of vectors, and of others."""
+    sizes = {}
+    for by_name in [arrays or {}, *[vector[2] or {} for vector in vectors]]:
+        for name, array in by_name.items():
+            sizes[name] = len(array)
+    return sizes
 
 
 cdef class Vectors:
@@ -36,22 +45,23 @@ cdef class Vectors:
     cdef int put(self, Py_ssize_t slot) except -1:
         packed = self.packed
         self.make_room(slot)
-        is_gone = self.store(slot, packed.layout, packed.point, packed.arrays, packed.snapshot)
-        self.inserted[slot], self.n_inserted = self.n_inserted, self.n_inserted + 1
-        if is_gone:
+        has_unused = self.store(slot, packed.layout, packed.point, packed.arrays, packed.snapshot)
+        self.inserted[slot] = self.n_inserted
+        self.n_inserted += 1
+        if has_unused:
             self.reindex()
 
     cdef int make_room(self, Py_ssize_t slot) except -1:
         """Make room for the example in a slot, and set the parameters that kernels leave open."""
         packed, bank = self.packed, self.bank
-        has_new = packed.arrays is not None and packed.arrays.keys() - self.matrices.place_of.keys()
-        if slot == bank.capacity or has_new or bank.array_sizes is None:
-            if bank.array_sizes is None:
+        is_first = bank.array_sizes is None
+        has_new_arrays = packed.arrays is not None and packed.arrays.keys() - self.matrices.place_of.keys()
+        if slot == bank.capacity or has_new_arrays or is_first:
+            if is_first:
                 arrays = packed.arrays or {}
                 bank.array_sizes = {name: len(arrays[name]) for name in sorted(arrays, key=repr)}
-                has_new = True
             kernels = self.resolved_kernels()
-            if has_new or kernels != bank.kernels:
+            if has_new_arrays or is_first or kernels != bank.kernels:
                 n_slots = max(slot + 1, bank.capacity)
                 self.rebuild(self.all(), kernels, self.n_inserted, n_slots, packed.arrays)
             else:
@@ -67,37 +77,38 @@ cdef class Vectors:
         packed, kernels = self.packed, self.bank.kernels
         names = list(packed.layout.names if packed.snapshot is None else packed.snapshot)
         if packed.arrays is not None:
-            width = 1.0 / max(packed.layout.m + sum(map(len, packed.arrays.values())), 1)
+            n_elements = sum(map(len, packed.arrays.values()))
+            width = 1.0 / max(packed.layout.m + n_elements, 1)
             names.extend(packed.arrays)
             kernels = [k.resolve(names, width) if k.learns_scales else k for k in kernels]
         return tuple([kernel.resolve(names) for kernel in kernels])
 
-    cdef bint store(self, Py_ssize_t slot, Layout layout, Point p, dict arrays, dict own) except -1:
-        """Store a point in a slot, instead of any other vector; return whether arrays of a name are gone."""
+    cdef bint store(self, Py_ssize_t slot, Layout layout, Point point, dict arrays, dict snapshot) except -1:
+        """Store a point in a slot; return whether there is a name now of which no vector has an array."""
         layouts = self.features.layouts
         cdef Layout old = layouts[slot] if slot < self.n else None
-        # If memory lacks, all vectors have their parts, so that the change can be taken back.
+        # In an order in which each vector has all its parts if memory runs out, so that `undo` is possible.
         if self.objects is not None:
-            self.objects[slot:slot + 1] = [own]
+            self.objects[slot : slot + 1] = [snapshot]
         if old is None:
             layouts.append(layout)
             self.n += 1
             self.features.set_n(self.n)
-        if self.features.replace(layout, p.values, old, slot):
+        if self.features.replace(layout, point.values, old, slot):
             self.packed.has_found = False
         layouts[slot] = layout
-        self.bank.derive(slot, p)
+        self.bank.derive(slot, point)
         return self.matrices.n > 0 and self.matrices.put(arrays or {}, slot, old is None)
 
     cdef tuple at(self, Py_ssize_t slot):
         cdef Layout layout = self.features.layouts[slot]
-        packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
-        values = <double *> PyBytes_AS_STRING(packed)
+        values_as_bytes = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
+        values = <double *> PyBytes_AS_STRING(values_as_bytes)
         for j in range(layout.m):
             values[j] = self.features.value(layout.rows[j], slot)
         arrays = self.matrices.at(slot) if self.matrices.n else None
-        own = None if self.objects is None else self.objects[slot]
-        return layout.names, packed, arrays, own, self.inserted[slot]
+        snapshot = None if self.objects is None else self.objects[slot]
+        return layout.names, values_as_bytes, arrays, snapshot, self.inserted[slot]
 
     cdef list all(self):
         return [self.at(slot) for slot in range(self.n)]
@@ -115,7 +126,7 @@ cdef class Vectors:
     # Changes of all vectors.
 
     cdef int grow(self, Py_ssize_t n_slots) except -1:
-        """Make room for more slots. If memory lacks, all is as it was."""
+        """Make room for more slots. If memory runs out, all is as it was."""
         capacity = capacity_for(n_slots)
         self.set_inserted(capacity)
         self.features.grow(capacity)
@@ -157,6 +168,7 @@ cdef class Vectors:
 
     cdef int keep(self, slots) except -1:
         n_kernels, n = self.bank.n_kernels, len(slots)
+        # The kernel rows of the example stay those that it had with these vectors.
         rows = self.bank.by_slot[:n_kernels, slots]
         vectors = [self.at(slot) for slot in slots]
         self.rebuild(vectors, self.bank.kernels, self.n_inserted, self.bank.capacity)
@@ -180,18 +192,35 @@ cdef class Vectors:
         # Names that cannot be looked up raise before the first change.
         dict.fromkeys([name for vector in vectors for name in vector[0]])
         try:
-            self.build(vectors, kernels, n_inserted, n_slots, arrays)
+            self.store_all(vectors, kernels, n_inserted, n_slots, arrays)
         except BaseException:
-            # If memory lacks, there was enough for as few slots.
-            self.build(vectors, kernels, n_inserted, len(vectors), arrays)
+            # If memory ran out: there was enough for as few slots.
+            self.store_all(vectors, kernels, n_inserted, len(vectors), arrays)
             raise
 
-    cdef int build(
-        self, list vectors, tuple kernels, int64_t n_inserted, Py_ssize_t n_slots, dict arrays
-    ) except -1:
-        capacity = capacity_for(n_slots)
-        every = [arrays or {}, *[vector[2] or {} for vector in vectors]]
-        self.matrices.clear(capacity, {name: len(own[name]) for own in every for name in own})
+    cdef int store_all(self, list vectors, tuple kernels, int64_t n_inserted, Py_ssize_t n_slots, dict arrays) except -1:
+        """Forget all vectors, and store others from copies."""
+        self.forget_all(kernels, capacity_for(n_slots), sizes_of_arrays(vectors, arrays))
+        most_features = max([8, self.packed.layout.m] + [len(vector[0]) for vector in vectors])
+        self.packed.set_room(most_features)
+        self.loaded.set_room(most_features)
+        layouts = {}
+        for names, values, vector_arrays, snapshot, inserted in vectors:
+            # Vectors with the same list of names share a layout.
+            layout = layouts.setdefault(id(names), Layout(names))
+            self.bank.look_up(layout, True)
+            self.bank.place(self.loaded, layout)
+            memcpy(self.loaded.values, PyBytes_AS_STRING(values), len(values))
+            self.bank.unpack(self.loaded, vector_arrays)
+            self.bank.measure(self.loaded)
+            self.store(self.n, layout, self.loaded, vector_arrays, snapshot)
+            self.inserted[self.n - 1] = inserted
+        self.packed.forget_rows()
+        self.n_inserted = n_inserted
+
+    cdef int forget_all(self, tuple kernels, Py_ssize_t capacity, dict sizes) except -1:
+        """Forget all vectors and names, and make room for others, under other kernels."""
+        self.matrices.clear(capacity, sizes)
         self.bank.set_kernels(kernels)
         self.bank.set_capacity(capacity)
         self.set_inserted(capacity)
@@ -199,21 +228,7 @@ cdef class Vectors:
         self.features.clear(capacity, self.bank.n_inner)
         self.bank.add_unseen()
         self.objects = None if self.objects is None else []
-        self.n, layouts = 0, {}
-        most = max([8, self.packed.layout.m] + [len(vector[0]) for vector in vectors])
-        self.packed.set_room(most)
-        self.loaded.set_room(most)
-        for names, values, held, own, inserted in vectors:
-            layout = layouts.setdefault(id(names), Layout(names))
-            self.bank.look_up(layout, True)
-            self.bank.place(self.loaded, layout)
-            memcpy(self.loaded.values, PyBytes_AS_STRING(values), len(values))
-            self.bank.unpack(self.loaded, held)
-            self.bank.measure(self.loaded)
-            self.store(self.n, layout, self.loaded, held, own)
-            self.inserted[self.n - 1] = inserted
-        self.packed.forget_rows()
-        self.n_inserted = n_inserted
+        self.n = 0
 
     # Memory.
 
