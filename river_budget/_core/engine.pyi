@@ -8,16 +8,16 @@ from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
 from river_budget.kernels import Features
 
-# What is due after a round, beside an update: scales or width.
+# What may be due after a round, beside an update: scales or width.
 SCALES: int
 
 class Engine:
     """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
 
-    Labels are columns. A round widens the engine for a new one first, so it is a rival from its
-    first example on. A refused example raises ValueError and changes nothing. A round that asks for
-    an update is open until `commit`, or `roll_back`, which returns whether one was. From `claim` to
-    `release`, only one thread may use the engine.
+    Labels are columns. A round with a new label widens the engine first, so that the label is a rival from its
+    first example on. A refused example raises ValueError and changes nothing. A round that asks for an update
+    is open until `commit` or `roll_back`, which returns whether a round was open. From `claim` to `release`, only
+    one thread may use the engine.
     """
 
     store: Store
@@ -26,8 +26,8 @@ class Engine:
     n_rounds: int
     n_mistakes: int
     is_balanced: bool  # whether weights are multiplied so that labels weigh the same so far
-    # Each example is added to the sums at the end of its round while they are not None. Scales are due
-    # after the round with the number `scales_due_at`, or a later one.
+    # Unless the sums are None, each example is added to them at the end of its round. Scales are due after the
+    # round with the number `scales_due_at`, and after each later one.
     sums: Sums | None
     scales_due_at: int
     def best(self, x: Features) -> int: ...  # the first column with the largest score
@@ -44,7 +44,7 @@ class Rounds:
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None: ...
     def predict_one(self, x: Features, **kwargs: Any) -> Any: ...
     def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float = 1.0) -> None:
-        """Learn an example that was asked about when the model had learned so many; -1: unknown."""
+        """Learn an example that was asked about when the model had learned `asked_at` examples; -1: unknown."""
     def _note_prediction(self) -> None:
         """Note that the last example that was asked about was predicted; its label may be late."""
     def _learn_block(self, block: Block) -> None: ...

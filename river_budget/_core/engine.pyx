@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 # cython: annotation_typing=False, infer_types=True
-"""The rounds of a model: what is the same whatever it learns."""
+"""The rounds of a model, as far as they are the same whatever it learns; see `engine.pxd`."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from river_budget._arrays import padded
 from river_budget._checks import weight_of
 from river_budget._state import count, integers, require
-from river_budget.kernels import Features  # Annotations are texts, which have to have a meaning here.
+from river_budget.kernels import Features  # for annotations, which are evaluated as texts in this module
 
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
@@ -21,7 +21,7 @@ from river_budget._core.store cimport Block, PyThread_get_thread_ident
 UPDATE, SCALES = DUE_UPDATE, DUE_SCALES
 
 cdef enum:
-    # `scan` returns after so many rows, so that an interrupt is heard.
+    # `scan` returns after so many rows at the latest, so that an interrupt is noticed.
     MOST_ROWS = 1024
 
 
@@ -73,7 +73,7 @@ cdef class Engine:
         self.begin()
         owner, self.store.owner = self.store.owner, PyThread_get_thread_ident()
         try:
-            # Within the call, as garbage collection may run code that adds a label.
+            # Made within the call: before it, garbage collection may run code that adds a label.
             scores = np.empty((block.n_rows, self.n_labels))
             with nogil:
                 for i in range(block.n_rows):
@@ -112,9 +112,7 @@ cdef class Engine:
 
     # Rounds.
 
-    cpdef int round(
-        self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=-1
-    ) except -1:
+    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=-1) except -1:
         self.begin()
         try:
             self.store.evaluate(x)
@@ -125,12 +123,12 @@ cdef class Engine:
             self.is_busy = False
 
     cpdef int scan(self, Block block, double threshold) except -1:
-        stop = min(block.n_rows, block.row + MOST_ROWS)
         if block.labels is None:
             raise ValueError("the block is not one to learn")
+        stop = min(block.n_rows, block.row + MOST_ROWS)
         self.begin()
         try:
-            # Where each round is an update, it would take longer to give up the GIL.
+            # The first row with the GIL: where each round is an update, it would take longer to give it up.
             due = learn_rows(self, block, min(stop, block.row + 1), threshold)
             if due == 0:
                 with nogil:
@@ -185,7 +183,7 @@ cdef class Engine:
             raise RuntimeError("the update of the last round has not ended")
 
     cdef int begin(self) except -1:
-        """Begin a call, which has to end by `is_busy = False`."""
+        """Begin a call, which the caller ends by `is_busy = False`."""
         self.require_closed()
         self.is_busy = True
 
@@ -205,19 +203,20 @@ cdef class Engine:
     # What is learned.
 
     def learned(self):
-        """Return the state without the vectors of the store."""
+        """Return the state without the store."""
         self.require_closed()
         rounds = self.rounds_of.base.copy()
         return {"rounds": rounds, "n_mistakes": self.n_mistakes, **self.own_state()}
 
     def restore(self, state):
-        """Restore an engine that has its labels from its state, and its vectors if these are of the state."""
+        """Restore what is learned, in an engine that has its labels; the store too if the state has one."""
         if "store" in state:
             self.store.restore(state["store"])
         rounds, n_mistakes = integers(state["rounds"], (self.n_labels,)), count(state["n_mistakes"])
         n_rounds = count(sum(map(count, rounds.tolist())))
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
-        self.rounds_of, self.n_rounds, self.n_mistakes, self.answered_at = rounds, n_rounds, n_mistakes, -1
+        self.rounds_of, self.n_rounds, self.n_mistakes = rounds, n_rounds, n_mistakes
+        self.answered_at = -1
         self.restore_own(state)
 
     def __reduce__(self):
@@ -233,44 +232,42 @@ cdef class Engine:
         return {**self.learned(), "store": self.store.state()}
 
 
-cdef int learn_rows(Engine e, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
-    """Learn rows of a block up to one after which something is due."""
+cdef int learn_rows(Engine engine, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
+    """Learn rows of a block up to one after which something is due; return what is due."""
     due = 0
     while block.row < stop and due == 0:
         if block.weights[block.row] > 0.0:
-            e.store.evaluate_row(block, block.row)
-            if e.prepare(-1):
-                e.store.evaluate_row(block, block.row)
-            due = learn_example(e, block.labels[block.row], block.weights[block.row], threshold)
+            engine.store.evaluate_row(block, block.row)
+            if engine.prepare(-1):
+                engine.store.evaluate_row(block, block.row)
+            due = learn_example(engine, block.labels[block.row], block.weights[block.row], threshold)
         block.row += 1
     return due
 
 
-cdef int learn_example(
-    Engine e, Py_ssize_t label, double weight, double threshold
-) except -1 nogil:
-    """Learn the example of the store, also if its label is new."""
-    if label >= e.n_labels:
+cdef int learn_example(Engine engine, Py_ssize_t label, double weight, double threshold) except -1 nogil:
+    """Learn the example of the store, whose label may be new; return what is due."""
+    if label >= engine.n_labels:
         with gil:
-            e.set_labels(label + 1)
-    e.forecast()
-    if e.is_balanced:
-        weight *= balance(e, label)
-    return e.learn(label, weight, threshold)
+            engine.set_labels(label + 1)
+    engine.forecast()
+    if engine.is_balanced:
+        weight *= balance(engine, label)
+    return engine.learn(label, weight, threshold)
 
 
-cdef double balance(Engine e, Py_ssize_t label) noexcept nogil:
-    """Return the mean number of rounds of a label so far, divided by that of the label of this round."""
+cdef double balance(Engine engine, Py_ssize_t label) noexcept nogil:
+    """Return the mean number of rounds of the labels so far, divided by that of the label of this round."""
     cdef Py_ssize_t n_seen = 0
-    for c in range(e.n_labels):
-        n_seen += c == label or e.rounds_of[c] > 0
-    return (e.n_rounds + 1.0) / (n_seen * (e.rounds_of[label] + 1))
+    for c in range(engine.n_labels):
+        n_seen += c == label or engine.rounds_of[c] > 0
+    return (engine.n_rounds + 1.0) / (n_seen * (engine.rounds_of[label] + 1))
 
 
 class Rounds:
     """The methods of a classifier that lead to the rounds of its engine `_f`.
 
-    They are compiled, because in Python the way to a round took longer than the round.
+    They are compiled because, in Python, the way to a round took longer than the round itself.
     """
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
@@ -296,59 +293,60 @@ class Rounds:
         learn_given(self, x, y, w, asked_at)
 
     def _note_prediction(self):
-        cdef Engine f = self._f
-        f.begin()
+        cdef Engine engine = self._f
+        engine.begin()
         try:
-            f.note_prediction()
+            engine.note_prediction()
         finally:
-            f.is_busy = False
+            engine.is_busy = False
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.
 
         Raises ValueError if a value is refused.
         """
-        cdef Engine f = self._f
-        f.predict(x)
-        column = f.first_of_largest()
+        cdef Engine engine = self._f
+        engine.predict(x)
+        column = engine.first_of_largest()
         return self._labels.names[column]
 
     def _learn_block(self, Block block):
-        cdef Engine f = self._f
+        cdef Engine engine = self._f
         cdef double threshold = self._threshold
         while block.row < block.n_rows:
-            due = f.scan(block, threshold)
+            due = engine.scan(block, threshold)
             if due:
                 self._follow(due)
             PyErr_CheckSignals()
 
 
-cdef int learn_given(self, x, y, w, int64_t asked_at) except -1:
-    """Let a classifier learn an example, see `prepare`."""
-    cdef Engine f = self._f
+cdef int learn_given(classifier, x, y, w, int64_t asked_at) except -1:
+    """Let a classifier learn an example; `Engine.prepare` says what `asked_at` is."""
+    cdef Engine engine = classifier._f
     cdef Py_ssize_t label
     cdef double weight = 1.0
-    f.claim()
+    engine.claim()
     try:
         if type(w) is not float or w != 1.0:
             weight = weight_of(w)
             if weight == 0.0:
-                f.store.evaluate(x)
-                self._labels.check(y)
+                # Nothing is learned, but what is wrong is refused.
+                engine.store.evaluate(x)
+                classifier._labels.check(y)
                 return 0
         try:
-            label = self._labels.column[y]
+            label = classifier._labels.column[y]
         except (KeyError, TypeError):
             # A label is only registered if x is valid.
-            f.store.evaluate(x)
-            label = self._labels.add(y)
-        if self._given_weights:
-            weight *= self._given_weights.get(self._labels.names[label], 1.0)
-        due = f.round(x, label, weight, self._threshold, asked_at)
+            engine.store.evaluate(x)
+            label = classifier._labels.add(y)
+        if classifier._given_weights:
+            weight *= classifier._given_weights.get(classifier._labels.names[label], 1.0)
+        due = engine.round(x, label, weight, classifier._threshold, asked_at)
         if due:
-            self._follow(due)
+            classifier._follow(due)
     except BaseException:
-        self._recover()
+        classifier._recover()
         raise
     finally:
-        f.release()
+        engine.release()

@@ -18,23 +18,23 @@ class Expansion(Engine):
 
     y: Example
     n_weighted: int  # updates with a weight other than 1
-    largest_self_value: float
-    # What an algorithm asks. Vectors with equal sizes or costs count as the oldest of them.
+    largest_self_value: float  # k(x, x) of the examples of all updates
+    # What an algorithm asks. Among vectors with equal sizes or costs, the oldest one is returned.
     oldest: int
-    smallest: int  # by its step size
-    row: Floats
+    smallest: int  # the slot with the smallest step
+    row: Floats  # kernel values of the example and all vectors (n,)
     coefficients: Floats  # signed (n,) with two labels, (n, labels) with more
     matrix: Floats  # (n, labels)
     sizes: Floats  # half the sums of the squared coefficients of each vector (n,)
     norm: float  # computed from all pairs of vectors: ||f||^2 = sum_c ||g_c||^2 / 2
     def __init__(self, store: Store, limit: int | None = None) -> None: ...
     def cheapest(self, costs: Floats, slack: float = 0.0) -> int:
-        """Return the vector with the least of costs (n,), or of (n + 1,) with those of the example, n.
+        """Return the vector with the least cost; n is the example of the round, if it has the last of n + 1 costs.
 
         Costs are ties if they are at most `slack` above the least one.
         """
-    def row_at(self, slot: int) -> float: ...
-    def step_of(self, slot: int) -> float: ...
+    def row_at(self, slot: int) -> float: ...  # an element of `row`
+    def step_of(self, slot: int) -> float: ...  # the largest coefficient of a vector
     def margin_of(self, slot: int) -> float: ...
     def self_value_of(self, slot: int) -> float: ...
     def overlap(self, slot: int) -> float:
@@ -48,6 +48,6 @@ class Expansion(Engine):
     def shrink(self, factor: float) -> None:
         """Multiply all coefficients by a factor from 0 to 1, in constant time as a rule."""
     def shift(self, y: Example, change: Floats) -> None:
-        """Add a change (n,), times the weight, to the coefficients of y, less for the rival."""
+        """Add a change (n,), times the weight, to the coefficients of the label of y, and subtract it for its rival."""
     def change(self, change: Floats) -> None:
         """Add a change to the coefficients of all labels (n, labels), whose rows sum to 0."""

@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 # cython: infer_types=True
-"""Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm."""
+"""Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm; see `expansion.pxd`."""
 
 import math
 
@@ -19,7 +19,12 @@ from river_budget._core.store cimport Store
 # A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 cdef double SMALLEST_SCALE = 1e-100
 
-cdef double LARGEST = LARGEST_NUMBER
+cdef double LARGEST = LARGEST_NUMBER  # a larger coefficient is refused
+
+
+cdef inline Py_ssize_t padded_length(Expansion f) noexcept nogil:
+    """Return n rounded up to whole groups of 8, as `loops.dot` reads them; A and kernel rows are 0 from n on."""
+    return min((f.store.vectors.n + 7) // 8 * 8, f.table.shape[1])
 
 
 cdef class Example:
@@ -55,7 +60,8 @@ cdef class Expansion(Engine):
             elif saved is None:
                 self.set_table(np.frombuffer(coefficients).reshape(self.n_labels, -1))
             else:
-                self.table.base.T[saved[0] : saved[0] + 1] = np.frombuffer(coefficients)
+                slot = saved[0]
+                self.table.base.T[slot : slot + 1] = np.frombuffer(coefficients)
                 self.store.undo(saved)
         self.scale, self.answered_at = self.old_scale, -1
         self.n_rounds -= 1
@@ -72,7 +78,7 @@ cdef class Expansion(Engine):
         self.scores_of(self.store.bank.rows, self.answers)
 
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil:
-        n = min((self.store.vectors.n + 7) // 8 * 8, self.table.shape[1])
+        n = padded_length(self)
         if self.n_labels == 2:
             scores[1] = self.scale * loops.dot(&self.table[1, 0], row, n)
             scores[0] = -scores[1]
@@ -117,14 +123,14 @@ cdef class Expansion(Engine):
         return slot
 
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=0.0) except -1:
-        n, limit, inserted = self.store.vectors.n, INFINITY, self.store.vectors.inserted
+        n, least, inserted = self.store.vectors.n, INFINITY, self.store.vectors.inserted
         best = n
         if n > costs.shape[0]:
             raise ValueError("a cost is needed for each vector")
         for i in range(costs.shape[0]):
-            limit = min(limit, costs[i])
+            least = min(least, costs[i])
         for i in range(n):
-            if costs[i] <= limit + slack and (best == n or inserted[i] < inserted[best]):
+            if costs[i] <= least + slack and (best == n or inserted[i] < inserted[best]):
                 best = i
         return best
 
@@ -138,11 +144,12 @@ cdef class Expansion(Engine):
 
     def margin_of(self, Py_ssize_t slot):
         row = self.store.rows_of(slot)
-        n = min((self.store.vectors.n + 7) // 8 * 8, self.table.shape[1])
-        own = loops.dot(&self.table[self.label_of(slot), 0], row, n)
+        n = padded_length(self)
+        of_label = loops.dot(&self.table[self.label_of(slot), 0], row, n)
         if self.n_labels == 2:
-            return self.scale * own
-        return self.scale * 0.5 * (own - loops.dot(&self.table[self.rival_of(slot), 0], row, n))
+            return self.scale * of_label
+        of_rival = loops.dot(&self.table[self.rival_of(slot), 0], row, n)
+        return self.scale * 0.5 * (of_label - of_rival)
 
     def self_value_of(self, Py_ssize_t slot):
         self.store.check_slot(slot)
@@ -151,8 +158,9 @@ cdef class Expansion(Engine):
     def overlap(self, Py_ssize_t slot):
         self.store.check_slot(slot)
         label, rival = self.label_of(slot), self.rival_of(slot)
-        cdef int same = (self.y.label == label) + (self.y.rival == rival)
-        return 0.5 * (same - (self.y.label == rival) - (self.y.rival == label))
+        cdef int n_equal = (self.y.label == label) + (self.y.rival == rival)
+        cdef int n_opposite = (self.y.label == rival) + (self.y.rival == label)
+        return 0.5 * (n_equal - n_opposite)
 
     @property
     def coefficients(self):
@@ -207,14 +215,14 @@ cdef class Expansion(Engine):
         if not len(slots):
             return
         self.keep_all()
-        vectors = self.store.__reduce__()[2]
+        saved = self.store.__reduce__()[2]
         try:
             kept = self.store.remove(slots)
         except BaseException:
-            self.store.__setstate__(vectors)
+            self.store.__setstate__(saved)
             raise
         if self.is_open:
-            self.log.append((None, vectors))
+            self.log.append((None, saved))
         self.set_table(self.table.base[:, kept])
 
     def shrink(self, double factor):
@@ -224,8 +232,9 @@ cdef class Expansion(Engine):
             self.keep_all()
             table = self.table.base
             table *= self.scale * factor
-            self.scale, factor = 1.0, 1.0
-        self.scale *= factor
+            self.scale = 1.0
+        else:
+            self.scale *= factor
         self.answered_at = -1
 
     def shift(self, Example y not None, change):
@@ -234,17 +243,15 @@ cdef class Expansion(Engine):
         require(changes.shape[0] == self.store.vectors.n, "a change is needed for each vector")
         self.keep_all()
         for i in range(self.store.vectors.n):
-            part = changes[i] * factor
-            self.table[y.label, i] += part
-            self.table[y.rival, i] -= part
+            added = changes[i] * factor
+            self.table[y.label, i] += added
+            self.table[y.rival, i] -= added
         end_change(self)
 
     def change(self, change):
         cdef const double[:, ::1] changes = np.ascontiguousarray(change, np.float64)
-        require(
-            changes.shape[0] == self.store.vectors.n and changes.shape[1] == self.n_labels,
-            "a change is needed for each vector and label",
-        )
+        is_complete = changes.shape[0] == self.store.vectors.n and changes.shape[1] == self.n_labels
+        require(is_complete, "a change is needed for each vector and label")
         self.keep_all()
         for i in range(self.store.vectors.n):
             for c in range(self.n_labels):
@@ -260,11 +267,11 @@ cdef class Expansion(Engine):
         if slot == self.store.vectors.n and self.limit is not None and slot >= self.limit:
             raise ValueError(f"the budget of {self.limit} is full: replace or remove a vector first")
         if self.is_open:
-            column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
-            old = <double *> PyBytes_AS_STRING(column)
+            old_column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
+            old_values = <double *> PyBytes_AS_STRING(old_column)
             for c in range(self.n_labels):
-                old[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
-            self.log.append((column, self.store.save(slot)))
+                old_values[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
+            self.log.append((old_column, self.store.save(slot)))
         self.store.put(slot)
         if self.store.bank.capacity > self.table.shape[1]:
             self.set_table(self.table.base)
@@ -286,7 +293,7 @@ cdef class Expansion(Engine):
         return self.set_table(padded(self.table.base, n_labels, self.table.shape[1]))
 
     cdef int set_table(self, rows) except -1:
-        """Set the coefficients without their common factor (labels, n or more), with room for more slots."""
+        """Set the coefficients without their common factor (labels, n or more), with room for all slots."""
         # Never without slots, so that each row has an address.
         width = max(8, rows.shape[1], self.store.bank.capacity)
         cdef double[:, ::1] table = padded(rows, rows.shape[0], width)
@@ -323,7 +330,7 @@ cdef class Expansion(Engine):
 
 
 cdef int end_change(Expansion f) except -1:
-    """Forget scores of other coefficients; refuse those that a checkpoint would refuse."""
+    """Forget the scores of the coefficients before, and refuse new ones that a checkpoint would refuse."""
     f.answered_at = -1
     for c in range(f.n_labels):
         for i in range(f.table.shape[1]):

@@ -2,7 +2,7 @@ from libc.math cimport INFINITY, exp, fmax
 
 
 cdef inline void softmax(const double *logits, double *weights, Py_ssize_t n) noexcept nogil:
-    """Compute the softmax of n logits; `weights` may be these."""
+    """Compute the softmax of n logits; `logits` and `weights` may be the same array."""
     cdef Py_ssize_t i
     cdef double largest = -INFINITY, total = 0.0
     for i in range(n):
