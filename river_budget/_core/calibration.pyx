@@ -12,22 +12,22 @@ from river_budget._state import count, finite, floats, require, require_definite
 
 from river_budget._core.softmax cimport softmax
 
-# Larger gaps between logits are taken as this: no sum of their cubes overflows.
+# A larger gap between logits counts as this, so that no sum of cubes of gaps overflows.
 LARGEST_GAP = 1e50
 cdef double CAP = LARGEST_GAP
-cdef double LARGEST_RATIO = 10.0            # of a gap to the width, so that an outlier moves little
-cdef Py_ssize_t HORIZON = 1000              # the width is a mean over so many examples, and fades then
-cdef double SHARE = 1e-4                    # of the weights that returns to the prior in each round
+cdef double LARGEST_RATIO = 10.0            # a gap counts as at most so many widths: an outlier moves little
+cdef Py_ssize_t HORIZON = 1000              # the width is a mean over so many examples, and fades from then on
+cdef double SHARE = 1e-4                    # of the weights, which returns to the prior in each round
 # Curvature of the prior on a parameter: that of one example of average width on the boundary.
 cdef double PRIOR = 0.25
-cdef double RADIUS = 10.0                   # largest size of a parameter, for examples of width 1
-cdef double SMALLEST_LIKELIHOOD = 1e-300    # smaller ones are taken as this, so that they have a sum
+cdef double RADIUS = 10.0                   # the largest size of a parameter, for examples of width 1
+cdef double SMALLEST_LIKELIHOOD = 1e-300    # a smaller one counts as this, so that the weights have a sum
+cdef double SMALLEST_PROBABILITY = 1e-15    # of a model: a smaller one counts as this, as in River's log loss
 
 # A map for each forgetting factor, which multiplies the sum of its Hessians in each round.
 cdef double[N_MAPS] FORGETTING = [1.0, 0.998, 0.99]
+# The weights of the model and of each map at the beginning.
 cdef double[1 + N_MAPS] PRIOR_WEIGHTS = [1.0 / 2.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]
-
-cdef double SMALLEST_PROBABILITY = 1e-15    # smaller ones of others are raised to this, as in River's log loss
 
 
 def gaps_of_scores(scores):
@@ -81,20 +81,19 @@ cdef class Calibrator:
         return max(sqrt(self.square), 1.0 / CAP) if self.n_gaps else 1.0
 
     cdef bytearray evaluate(self, dict gaps, list columns):
-        """Return both features and the probabilities of model and maps (3 + maps, labels)."""
+        """Return the features of all labels, and their probabilities (3 + maps, labels); see `calibration.pxd`."""
         cdef double value, gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
         cdef bytearray memory = bytearray((3 + N_MAPS) * len(gaps) * sizeof(double))
         cdef Py_ssize_t i, n = len(gaps)
-        example = <double *> <char *> memory
-        logits = example + 2 * n
+        minus_gaps = <double *> <char *> memory
+        minus_roots, logits = minus_gaps + n, minus_gaps + 2 * n
         for i, value in enumerate([float(value) for value in gaps.values()]):
-            logits[i], gap = -value, min(value, cap)
-            example[i], example[n + i] = -gap, -sqrt(gap)
+            gap = min(value, cap)
+            minus_gaps[i], minus_roots[i] = -gap, -sqrt(gap)
+            logits[i] = -value  # The model itself has the gap without a cap.
             for m in range(N_MAPS):
-                logits[(1 + m) * n + i] = (
-                    self.maps[m, 0] * example[i] + self.maps[m, 1] * example[n + i]
-                    + self.bias_of(columns[i], m).value
-                )
+                bias = self.bias_of(columns[i], m).value
+                logits[(1 + m) * n + i] = self.maps[m, 0] * minus_gaps[i] + self.maps[m, 1] * minus_roots[i] + bias
         for m in range(1 + N_MAPS):
             softmax(logits + m * n, logits + m * n, n)
         return memory
@@ -104,13 +103,14 @@ cdef class Calibrator:
         n, total = len(gaps), 0.0
         columns = [self.columns.get(label, len(self.columns)) for label in gaps]
         memory = self.evaluate(gaps, columns)
-        mixed = <double *> <char *> memory + 2 * n
+        p = <double *> <char *> memory + 2 * n
+        # The first row becomes the mixture of all rows.
         for i in range(n):
-            mixed[i] *= self.mixture[0]
+            p[i] *= self.mixture[0]
             for m in range(1, 1 + N_MAPS):
-                mixed[i] += self.mixture[m] * mixed[m * n + i]
-            total += mixed[i]
-        return dict(zip(gaps, [mixed[i] / total for i in range(n)]))
+                p[i] += self.mixture[m] * p[m * n + i]
+            total += p[i]
+        return dict(zip(gaps, [p[i] / total for i in range(n)]))
 
     def learn(self, dict gaps, y):
         """Learn from the label y of an example, given the gaps before the model has learned it.
@@ -127,71 +127,77 @@ cdef class Calibrator:
                 self.columns[label] = len(self.columns)
         position, columns = list(gaps).index(y), [self.columns[label] for label in gaps]
         memory = self.evaluate(gaps, columns)
-        example = <double *> <char *> memory
-        # Bayes' rule; a share of the weights returns to the prior.
+        rows = <double *> <char *> memory
+        # The weights follow Bayes' rule, and a share of them returns to the prior.
         for m in range(1 + N_MAPS):
-            self.mixture[m] *= max(example[(2 + m) * n + position], SMALLEST_LIKELIHOOD)
+            self.mixture[m] *= max(rows[(2 + m) * n + position], SMALLEST_LIKELIHOOD)
             total += self.mixture[m]
         for m in range(1 + N_MAPS):
             self.mixture[m] = (1.0 - SHARE) / total * self.mixture[m] + SHARE * PRIOR_WEIGHTS[m]
         for i in range(n):
-            largest = max(largest, -example[i])
+            largest = max(largest, -rows[i])
         if largest > 0.0:
             self.n_gaps += 1
             self.square += (largest * largest - self.square) / min(self.n_gaps, HORIZON)
         for m in range(N_MAPS):
-            self.newton_step(m, example, columns, position)
+            self.newton_step(m, rows, columns, position)
 
-    cdef int newton_step(self, Py_ssize_t m, double *example, list columns, Py_ssize_t y) except -1:
+    cdef int newton_step(self, Py_ssize_t m, double *rows, list columns, Py_ssize_t y) except -1:
         """Add the curvature of the log loss of the example to a map, and take a Newton step.
 
-        The Hessian is the covariance of the derivatives of the logits under p. Its block of the biases is
-        diag(p) - p p'; the last term is left out, since a gradient has no part along equal shifts of
-        all biases. The matrix is then an arrow, and is solved in time linear in the number of labels.
+        The parameters are the slopes a and b and the biases. The Hessian is the covariance of the derivatives of the
+        logits under p. Its block of the biases is diag(p) - p p'; the last term is left out, since a gradient has no
+        part along equal shifts of all biases. So the matrix is an arrow, diagonal but for the rows and columns of the
+        slopes, and is solved in time linear in the number of labels.
         """
         cdef Bias *bias
         n, decay, width, mean_a, mean_b = len(columns), FORGETTING[m], self.width(), 0.0, 0.0
-        own, least_a, least_b = <Map *> &self.maps[m, 0], PRIOR * width * width, PRIOR * width
-        gaps, roots, p = example, example + n, example + (3 + m) * n
-        own.aa, own.ab, own.bb = decay * own.aa, decay * own.ab, decay * own.bb
+        slopes, prior_a, prior_b = <Map *> &self.maps[m, 0], PRIOR * width * width, PRIOR * width
+        minus_gaps, minus_roots, p = rows, rows + n, rows + (3 + m) * n
+
+        # The sums of the Hessians fade, and that of the example is added.
+        slopes.aa, slopes.ab, slopes.bb = decay * slopes.aa, decay * slopes.ab, decay * slopes.bb
         for i in range(len(self.columns)):
             bias = self.bias_of(i, m)
-            bias.a, bias.b, bias.own = decay * bias.a, decay * bias.b, decay * bias.own
+            bias.a, bias.b, bias.curvature = decay * bias.a, decay * bias.b, decay * bias.curvature
         for i in range(n):
-            mean_a += p[i] * gaps[i]
-            mean_b += p[i] * roots[i]
+            mean_a += p[i] * minus_gaps[i]
+            mean_b += p[i] * minus_roots[i]
         for i in range(n):
-            bias, u, v = self.bias_of(columns[i], m), gaps[i] - mean_a, roots[i] - mean_b
-            own.aa += p[i] * u * u
-            own.ab += p[i] * u * v
-            own.bb += p[i] * v * v
+            bias, u, v = self.bias_of(columns[i], m), minus_gaps[i] - mean_a, minus_roots[i] - mean_b
+            slopes.aa += p[i] * u * u
+            slopes.ab += p[i] * u * v
+            slopes.bb += p[i] * v * v
             bias.a += p[i] * u
             bias.b += p[i] * v
-            bias.own += p[i]
-        # The probabilities become the gradient. The Schur complement of the biases is (aa, ab; ab, bb).
+            bias.curvature += p[i]
+
+        # The probabilities become the gradient in the biases; (a, b) is that in the slopes. Elimination of the biases
+        # leaves two equations for the slopes: their matrix (aa, ab; ab, bb) is a Schur complement.
         p[y] -= 1.0
-        aa, ab, bb = own.aa + least_a, own.ab, own.bb + least_b
-        a, b = mean_a - gaps[y], mean_b - roots[y]
+        aa, ab, bb = slopes.aa + prior_a, slopes.ab, slopes.bb + prior_b
+        a, b = mean_a - minus_gaps[y], mean_b - minus_roots[y]
         for i in range(n):
             bias = self.bias_of(columns[i], m)
-            u, v = bias.a / (bias.own + PRIOR), bias.b / (bias.own + PRIOR)
+            u, v = bias.a / (bias.curvature + PRIOR), bias.b / (bias.curvature + PRIOR)
             aa -= bias.a * u
             ab -= bias.a * v
             bb -= bias.b * v
             a -= u * p[i]
             b -= v * p[i]
-        # A pivot below the share of the prior is a rounding error.
-        aa = max(aa, least_a)
-        bb = max(bb - ab / aa * ab, least_b)
-        second = (b - ab / aa * a) / bb
-        first = (a - ab * second) / aa
+
+        # The step in the slopes. A pivot below the prior's part is a rounding error.
+        aa = max(aa, prior_a)
+        bb = max(bb - ab / aa * ab, prior_b)
+        step_b = (b - ab / aa * a) / bb
+        step_a = (a - ab * step_b) / aa
+        # The step in each bias follows from it. No parameter leaves its bounds.
         for i in range(n):
             bias = self.bias_of(columns[i], m)
-            u = (p[i] - bias.a * first - bias.b * second) / (bias.own + PRIOR)
-            bias.value = max(-RADIUS, min(RADIUS, bias.value - u))
-        first, second = own.a - first, own.b - second
-        own.a = max(-RADIUS / width, min(RADIUS / width, first))
-        own.b = max(-RADIUS / sqrt(width), min(RADIUS / sqrt(width), second))
+            step = (p[i] - bias.a * step_a - bias.b * step_b) / (bias.curvature + PRIOR)
+            bias.value = max(-RADIUS, min(RADIUS, bias.value - step))
+        slopes.a = max(-RADIUS / width, min(RADIUS / width, slopes.a - step_a))
+        slopes.b = max(-RADIUS / sqrt(width), min(RADIUS / sqrt(width), slopes.b - step_b))
 
     @property
     def weights(self):
@@ -211,8 +217,8 @@ cdef class Calibrator:
 
     def restore(self, state):
         columns, n = state["columns"], len(state["columns"])
-        numbered = type(columns) is dict and list(map(count, columns.values())) == list(range(n))
-        require(numbered, "a label has a wrong column")
+        is_numbered = type(columns) is dict and list(map(count, columns.values())) == list(range(n))
+        require(is_numbered, "a label has a wrong column")
         maps, biases = floats(state["maps"], (N_MAPS, 5)), floats(state["biases"], (n, N_MAPS, 4))
         curvatures = maps[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
         require_definite(curvatures, "the curvature of the slopes is wrong")

@@ -27,11 +27,11 @@ from river_budget._core.store cimport Store
 # The hot loops for doubles.
 cdef SymmetricLoops *doubles = &loops.symmetric[1]
 
-MOST_SIGNS = 2**18                     # of an array, as a cache keeps them
+MOST_SIGNS = 2**18                     # more signs of an array are not kept in the cache
 BUFFER = 256                           # examples that are kept, as scales and width are learned from them
 cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
-cdef double FLOOR = 0.1                # with forgetting, a share of this is put back into R at each step
-cdef double LARGEST = 4.0 * PRIOR      # variance of the coefficient whose turn it is, above which nothing fades
+cdef double FLOOR = 0.1                # with forgetting, a share of this is put back into R in each round
+cdef double LARGEST = 4.0 * PRIOR      # nothing fades while the coefficient whose turn it is has more variance
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
 # Bounds of beta, and the factor of the sum of its second derivatives in each round.
@@ -49,8 +49,7 @@ cdef double LARGEST_SCALE = 2.0
 
 
 def text_of(name):
-    """Return a text that equal names share, on any machine; other names than numbers, texts, None and
-    tuples and sets of these are told apart by their `repr`."""
+    """Return a text that equal names share on any machine; names of other kinds are told apart by their `repr`."""
     if isinstance(name, tuple):
         return f"({','.join([text_of(part) for part in name])},)"
     if isinstance(name, frozenset):
@@ -67,7 +66,7 @@ def bits_of(seed, name, n_bytes):
 def new_frequencies(seed, name, n):
     """Return n normal numbers that follow from a seed and a name, as float32."""
     bits = np.frombuffer(bits_of(seed, name, 8 * n), "<u4").reshape(2, n)
-    u, v = (bits + 0.5) / 2.0**32
+    u, v = (bits + 0.5) / 2.0**32  # uniform; what follows is the method of Box and Muller
     return (np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)).astype(np.float32)
 
 
@@ -77,8 +76,9 @@ def new_signs(seed, name, n_blocks, size):
     return (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(n_blocks, 3, size)
 
 
-# All models share them. They are asked for small names and few signs, which bounds their bytes.
-frequencies_of, signs_of = functools.lru_cache(1000)(new_frequencies), functools.lru_cache(16)(new_signs)
+# All models share these caches. They are only asked for small names and few signs, which bounds their bytes.
+frequencies_of = functools.lru_cache(1000)(new_frequencies)
+signs_of = functools.lru_cache(16)(new_signs)
 
 
 cdef class Fourier:
@@ -91,39 +91,39 @@ cdef class Fourier:
     def nbytes(self):
         factors = self.scales[0]
         texts = [name[1] for name in factors if type(name) is Category]
-        names = sum(map(sys.getsizeof, (factors, *factors, *texts)))
-        return names + self.frequencies.nbytes + self.weights.nbytes + self.projections.nbytes
+        of_names = sum(map(sys.getsizeof, (factors, *factors, *texts)))
+        return of_names + self.frequencies.nbytes + self.weights.nbytes + self.projections.nbytes
 
-    cdef int project(self, list columns, const double *values, dict arrays) except -1 nogil:
-        if <void *> columns != <void *> self.columns:
+    cdef int project(self, list names, const double *values, dict arrays) except -1 nogil:
+        if <void *> names != <void *> self.last_names:
             with gil:
-                self.look_up(columns)
-        z = &self.projections[0]
-        memset(z, 0, self.n * sizeof(double))
+                self.look_up(names)
+        projections = &self.projections[0]
+        memset(projections, 0, self.n * sizeof(double))
         for j in range(self.weights.shape[0]):
             if values[j] != 0.0:
                 factor = values[j] * self.weights[j]
-                doubles.add_floats(z, factor, &self.frequencies[j, 0], self.n)
+                doubles.add_floats(projections, factor, &self.frequencies[j, 0], self.n)
         if arrays is not None:
             with gil:
                 for name, array in arrays.items():
                     self.add_array(name, array)
 
-    cdef int look_up(self, list columns) except -1:
+    cdef int look_up(self, list names) except -1:
         """Find the frequencies and weights of other names."""
         factors, pooled, gamma = self.scales
-        rows = [
-            (frequencies_of if is_small(name) else new_frequencies)(self.seed, name, self.n)
-            for name in columns
-        ]
-        weights = np.array([factors.get(name, pooled) for name in columns], np.float64)
+        rows = []
+        for name in names:
+            of_name = frequencies_of if is_small(name) else new_frequencies
+            rows.append(of_name(self.seed, name, self.n))
+        weights = np.array([factors.get(name, pooled) for name in names], np.float64)
         weights *= math.sqrt(2.0 * gamma)
         self.frequencies = np.array(rows, np.float32).reshape(-1, self.n)
-        self.weights, self.columns = weights, columns
+        self.weights, self.last_names = weights, names
 
     cdef int add_array(self, name, array) except -1:
-        """Add what an array adds to the projections: H D H D H D x of each block, as it is orthogonal."""
-        # Shorter arrays are padded with zeros up to 64, so that their projections are nearly normal.
+        """Add the projections of an array x, H D H D H D x for each block: H is a Hadamard matrix, D random signs."""
+        # Shorter arrays are padded with zeros up to 64 elements, so that their projections are nearly normal.
         cdef Py_ssize_t length = len(array), size = 1 << max(6, (length - 1).bit_length())
         cdef Py_ssize_t n_blocks = (self.n + size - 1) // size
         cdef bint is_cached = is_small(name) and 3 * n_blocks * size <= MOST_SIGNS
@@ -136,8 +136,8 @@ cdef class Fourier:
         for b in range(n_blocks):
             for d in range(3):
                 doubles.hadamard(&x[b, 0], &signs[b, d, 0], size)
-        z = self.projections.base
-        z += x.base.ravel()[: self.n]
+        projections = self.projections.base
+        projections += x.base.ravel()[: self.n]
 
 
 cdef class Discriminant(Engine):
@@ -146,17 +146,18 @@ cdef class Discriminant(Engine):
         dtype = np.dtype(store.dtype)
         self.store, self.n_features, self.forgetting = store, n_features, forgetting
         self.fourier = Fourier(n_features // 2, seed, scales)
+        self.least_variance = PRIOR * np.finfo(dtype).eps
+        self.most_weight = most_weight(dtype, forgetting, n_features)
         self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops.symmetric[dtype == np.float64]
-        self.least_variance = PRIOR * np.finfo(dtype).eps
-        self.most_weight = most_weight(dtype, forgetting, n_features)
         self.vectors = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.vectors), address(self.vectors) + self.row_bytes
-        self.P = zero_matrix((places(self.n_rows, 0),), dtype)
+        n_elements = offsets(self.n_rows, 0)
+        self.P = zero_matrix((n_elements,), dtype)
         self.p = address(self.P)
-        self.kept = np.zeros((BUFFER if store.bank.scaled[0] else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
+        self.kept = np.zeros((BUFFER if store.bank.scaled[0] else 0, 2))
         self.set_labels(2)
         self.reset()
 
@@ -172,11 +173,12 @@ cdef class Discriminant(Engine):
         self.fourier.project(
             self.store.packed.layout.names, self.store.packed.point.values, self.store.packed.arrays
         )
-        z, factor = &self.fourier.projections[0], sqrt(2.0 / self.n_features)
-        self.loops.waves(z, factor, self.phi, self.fourier.n)
+        projections, factor = &self.fourier.projections[0], sqrt(2.0 / self.n_features)
+        self.loops.waves(projections, factor, self.phi, self.fourier.n)
         for c in range(self.n_labels):
             self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
             total += self.counts[c]
+        # The logits; labels without examples come after the least one.
         least = INFINITY if total > 0.0 else 0.0
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
@@ -210,11 +212,12 @@ cdef class Discriminant(Engine):
             self.kept[slot, 0], self.kept[slot, 1] = label, weight
         if self.sums is not None:
             self.sums.add(self.store)
-        # Nothing fails from here on; what failed before is taken back by `roll_back`.
+        # Nothing fails from here on; if something has failed, `roll_back` takes back the `put`.
         self.update(label, weight, slot + 1)
         return self.end_round(label)
 
     cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil:
+        """Learn the example that `means` and `logits` are for; it is that of a round with a number from 1 on."""
         cdef bint is_known = self.counts[label] > 0.0
         weight = fmax(LEAST_WEIGHT, fmin(self.most_weight, weight))
         if is_known:
@@ -234,19 +237,20 @@ cdef class Discriminant(Engine):
             self.forget(n_rounds)
 
     cdef double regress(self, Py_ssize_t label, double weight) noexcept nogil:
-        """Learn phi in P and W, where u is the product of phi and P without its scale; return the gain."""
+        """Learn phi in P and W, given u = P phi without the scale of P; return the gain. No label is -1."""
         self.loops.scale(self.u, self.scale, self.width)
         variance = self.loops.dot(self.phi, self.u, self.width)
         if variance < self.least_variance:
-            # The signs of u may be wrong, too, so that each update would make the errors larger.
+            # It is lost in rounding errors. The signs of u may be wrong, too, and an update would add to the errors.
             variance = 0.0
             self.loops.scale(self.u, 0.0, self.width)
         gain = weight / (1.0 + weight * variance)
         for c in range(self.n_labels):
+            # 0 for a label without examples, as its coefficients are 0.
             self.residuals[c] = (c == label) - self.means[c]
-            # Without examples, a label has coefficients and a residual of 0.
             change = gain * self.residuals[c]
             self.loops.add_multiple(self.w + c * self.row_bytes, change, self.u, self.width)
+        # P is multiplied by its scale if that has become too large, and loses gain u u'.
         factor = self.scale if self.scale >= LARGEST_SCALE else 1.0
         self.scale /= factor
         self.loops.scale(self.u, sqrt(gain / self.scale), self.width)
@@ -260,15 +264,15 @@ cdef class Discriminant(Engine):
         return doubles.dot(&self.residuals[0], &self.changes[0], self.room)
 
     cdef void add_to_residuals(self, double weight) noexcept nogil:
-        """Add weight a a' to R for the residuals a, by its inverse K."""
-        scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse()))
-        # Rounded equally on both sides of the diagonal: forgetting would let a difference grow for ever.
-        doubles.scale(&self.changes[0], sqrt(scale), self.room)
+        """Add weight a a' to R for the residuals a: its inverse K loses a multiple of K a (K a)'."""
+        multiple = weight / (1.0 + weight * fmax(0.0, self.times_inverse()))
+        # So that both sides of the diagonal are rounded equally: with forgetting, a difference would grow for ever.
+        doubles.scale(&self.changes[0], sqrt(multiple), self.room)
         for c in range(self.n_labels):
             doubles.add_multiple(&self.K[c, 0], -self.changes[c], &self.changes[0], self.room)
 
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
-        """Move beta by one Newton step on the log loss of the example."""
+        """Move beta by one Newton step on the log loss, whose derivatives are mean and variance of gaps under p."""
         largest, total, mean, square = self.logits[label], 0.0, 0.0, 0.0
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
@@ -281,7 +285,7 @@ cdef class Discriminant(Engine):
                 mean += p * gap
                 square += p * gap * gap
         mean /= total
-        # In the logarithm of beta.
+        # The step is one in the logarithm of beta, of at most 1/2.
         self.squares = KEPT * self.squares + weight * self.beta**2 * fmax(0.0, square / total - mean**2)
         self.beta *= exp(fmax(-0.5, fmin(0.5, -weight * self.beta * mean / self.squares)))
         self.beta = fmax(LEAST_BETA, fmin(MOST_BETA, self.beta))
@@ -289,13 +293,13 @@ cdef class Discriminant(Engine):
     cdef void forget(self, Py_ssize_t n_rounds) noexcept nogil:
         """Let all sums fade, and put back what lambda I loses, in one direction after the other.
 
-        Data may excite few directions. P grows in the others, most in that whose turn it is, since it
-        has waited for longest. While it is too large there, nothing fades. While K is, as labels wait
-        for their turn, floors are put back alone. P fades by its scale: to multiply its elements in each
-        round would round them each time.
+        The examples may lie in few directions. P grows in all others, and most in that whose turn it is, as that has
+        waited for longest: while P is too large there, nothing fades. While K is too large, as labels wait for their
+        turn, floors are put back alone. P fades by its scale, as multiplied elements would be rounded in each round.
         """
         cdef double largest = 0.0, share = FLOOR * (1.0 - self.forgetting)
         cdef Py_ssize_t n_seen = 0, turn = n_rounds % self.n_labels
+        # phi is the unit vector of the direction whose turn it is, and u is its column of P.
         self.loops.column(self.p, n_rounds % self.n_features, self.phi, self.u, self.n_rows)
         for c in range(self.n_labels):
             largest = fmax(largest, self.K[c, c])
@@ -314,16 +318,16 @@ cdef class Discriminant(Engine):
                     self.residuals[c] = c == turn
                 self.add_to_residuals(n_seen * share)
                 self.counts[turn] += n_seen * share
+        # Put lambda I back in this direction, by an example of no label.
         for c in range(self.n_labels):
             self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
-        # An example of no label.
         gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR)
         self.add_to_residuals(gain)
 
     # Scales, and the memory for labels.
 
     def set_scales(self, *scales):
-        self.fourier.scales, self.fourier.columns, self.answered_at = scales, None, -1
+        self.fourier.scales, self.fourier.last_names, self.answered_at = scales, None, -1
 
     def relearn(self, *scales):
         """Learn the examples that are kept anew, with other scales; the last time, drop them."""
@@ -339,15 +343,15 @@ cdef class Discriminant(Engine):
                 self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1], slot + 1)
             if self.n_rounds == BUFFER:
                 self.store, self.kept, self.answered_at = store.empty_like(), np.zeros((0, 2)), -1
-                self.store.owner = store.owner  # who learns still does
+                self.store.owner = store.owner  # the thread that learns keeps the new store, too
         finally:
             self.is_busy = False
 
     cdef int reset(self) except -1:
         """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""
-        diagonal = np.arange(self.n_features)
+        j = np.arange(self.n_features)
         self.P[:], self.W[:] = 0.0, 0.0
-        self.P[places(diagonal, diagonal)] = PRIOR
+        self.P[offsets(j, j)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
         self.scale, self.beta, self.squares, self.answered_at = 1.0, 1.0, 1.0, -1
 
@@ -355,7 +359,7 @@ cdef class Discriminant(Engine):
         room = (n_labels + 7) // 8 * 8
         W, K = padded(self.W, n_labels), padded(self.K.base[:, : self.n_labels], n_labels, room)
         counts, by_label, w = padded(self.counts.base, n_labels), np.zeros((5, room)), address(W)
-        # No interrupt comes after the last line of it.
+        # From its last line on, no interrupt can come.
         Engine.set_labels(self, n_labels)
         self.W, self.K, self.counts, self.w, self.room = W, K, counts, w, room
         self.means, self.discriminants, self.logits, self.residuals, self.changes = by_label
@@ -369,7 +373,7 @@ cdef class Discriminant(Engine):
 
     def own_state(self):
         return {
-            "inverse": self.P[places(*np.tril_indices(self.n_features))],
+            "inverse": self.P[offsets(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.K.base[:, : self.n_labels].copy(), "counts": self.counts.base.copy(),
             "scale": self.scale, "beta": self.beta, "squares": self.squares,
@@ -386,8 +390,8 @@ cdef class Discriminant(Engine):
         inverse = floats(state["inverse"], (n_features * (n_features + 1) // 2,), dtype=dtype)
         P = unpacked(inverse, n_features)
         # What the rounding of a million steps may leave.
-        largest = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
-        require_definite(P + largest * np.eye(n_features), "an inverse is wrong")
+        error = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
+        require_definite(P + error * np.eye(n_features), "an inverse is wrong")
         W = floats(state["coefficients"], (n, n_features), dtype=dtype)
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
         require((counts >= 0).all(), "the number of examples of a label is negative")
@@ -402,26 +406,25 @@ cdef class Discriminant(Engine):
         self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
         P = padded(P, self.n_rows, self.width)
-        groups = [P[i : i + 8, : i + 8].ravel() for i in range(0, self.n_rows, 8)]
-        self.P[:] = np.concatenate(groups)
+        groups_of_rows = [P[i : i + 8, : i + 8].ravel() for i in range(0, self.n_rows, 8)]
+        self.P[:] = np.concatenate(groups_of_rows)
         self.W[:, :n_features], self.K.base[:, :n], self.counts = W, K, counts
         self.kept = padded(kept, BUFFER if is_kept else 0)
 
 
 def most_weight(dtype, forgetting, n_features):
-    """Return the weight as which all larger ones count: beyond, variances are lost in rounding errors.
+    """Return the largest weight that counts as it is: beyond it, variances are lost in rounding errors.
 
-    With forgetting, the bounds are those of the sum of all weights, and of how far P fades in a direction
-    until its turn comes.
+    With forgetting, it also bounds the sum of all weights, and how far P fades in a direction until its turn comes.
     """
     most, lost = 1e3, 1.0 - forgetting
-    if lost:
+    if lost > 0.0:
         most = min(100.0, 1e5 * lost, 5e3 / (lost * n_features))
     return most if dtype == np.float32 else 1e4 * most
 
 
-def places(rows, columns):
-    """Return the places of elements in the layout of `symmetric.h`."""
+def offsets(rows, columns):
+    """Return the offsets of elements in the layout of `symmetric.h`."""
     groups = rows // 8
     return 8 * (groups + 1) * (rows - 4 * groups) + columns
 
