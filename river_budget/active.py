@@ -7,6 +7,7 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability, check_seed
+from river_budget._core.answer import Answer, check_answer, close_answer
 from river_budget._state import Learned, Number, Random, require
 from river_budget.base import Chain, documented
 from river_budget.kernels import Features
@@ -82,18 +83,18 @@ class Query(Learned, active.base.ActiveLearningClassifier):
         y_pred, asks = self.predict_proba_one(x, **kwargs)
         return max(y_pred, key=y_pred.get) if y_pred else None, asks
 
-    def ask(self, x: Features) -> Any:
+    def ask(self, x: Features) -> Answer:
         """Return what the model says of an example, without the question for its label.
 
         Nothing changes. Raises ValueError if the model refuses x, a dict.
         """
         return self._inner_chain.ask(x)
 
-    def learn(self, answer: Any, y: base.typing.ClfTarget) -> None:
+    def learn(self, answer: Answer, y: base.typing.ClfTarget) -> None:
         """Learn the example of an answer, as the model does. Raises ValueError as that."""
-        answer.check(self._inner_chain.source)
+        check_answer(answer, self._inner_chain.source)
         self._inner_chain.learn(answer.x, y, answer.n_rounds)
-        answer.use()
+        close_answer(answer)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Learn the label of an example, whenever it comes."""

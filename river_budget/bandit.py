@@ -21,6 +21,7 @@ from river_budget._checks import (
     random_of,
     shown,
 )
+from river_budget._core.answer import kept
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
 from river_budget.base import Chain, documented, parameter
 from river_budget.base.documented import describing
@@ -121,6 +122,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         require(is_valid, f"model must be a classifier, got {model!r}")
         bandit.base.ContextualPolicy.__init__(self)
         self._rng = random_of(self.seed)
+        self._chains: dict[Any, Chain] = {}
 
     def __repr__(self) -> str:
         # River's table of the arms needs one.
@@ -174,7 +176,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         ticket = Ticket(int(number), *self._choose(arms, context))
         chain, oldest = self._chain_of(ticket.arm), next(iter(self._pending), None)
         n_rounds = (chain and chain.n_rounds) or 0
-        waiting = ticket.arm, copy.deepcopy(context), n_rounds
+        waiting = ticket.arm, kept(context), n_rounds
         # No interrupt comes after the call.
         if len(self._pending) >= self.max_pending:
             del self._pending[oldest]
@@ -238,6 +240,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def forget(self, arm_id: Any) -> None:
         """Forget an arm and its tickets."""
         self._models.pop(arm_id, None)
+        self._chains.pop(arm_id, None)
         self._rewards.pop(arm_id, None)
         self._n -= self._counts.pop(arm_id, 0)
         self._pending = {i: ticket for i, ticket in self._pending.items() if ticket[0] != arm_id}
@@ -259,7 +262,12 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def _chain_of(self, arm: Any) -> Chain | None:
         """Return the model of an arm, or None if it has none yet."""
         model = self._models.get(arm)
-        return None if model is None else Chain(model)
+        if model is None:
+            return None
+        chain = self._chains.get(arm)
+        if chain is None or chain.model is not model:
+            chain = self._chains[arm] = Chain(model)
+        return chain
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
         return self._choose(_arms(arm_ids), context)[0]

@@ -9,9 +9,10 @@ from typing import Any
 from river import base
 from river.compose import Pipeline
 
+from river_budget._core.answer import Answer, check_answer, close_answer
 from river_budget._core.calibration import Calibrator, gaps_of_probabilities, gaps_of_scores
 from river_budget._state import Field, Learned, bytes_of
-from river_budget.base import Chain, Perceptron, WrappedAnswer, documented
+from river_budget.base import Chain, Perceptron, documented
 from river_budget.base.machine import Copied
 from river_budget.kernels import Features
 
@@ -40,26 +41,26 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     def _multiclass(self) -> bool:
         return self._wrapped_model._multiclass  # noqa: SLF001 (River has no public name for it)
 
-    def ask(self, x: Features) -> Any:
+    def ask(self, x: Features) -> Answer:
         """Return what the model says of an example, to `learn` it when its label is known.
 
         Nothing in the model changes. Raises ValueError if the model refuses x, a dict.
         """
-        return WrappedAnswer(inner := self._chain.ask(x), inner.label)
+        return self._chain.ask(x)
 
-    def learn(self, answer: Any, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+    def learn(self, answer: Answer, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn the example of an answer.
 
         Raises ValueError if the answer is that of another model or was learned before, or as
         `learn_one`. Then nothing is learned.
         """
-        answer.check(self._chain.source)
+        check_answer(answer, self._chain.source)
         # A model of another library may take no weight.
         self._learn_answer(answer, y, **({} if w == 1.0 else {"w": w}))
-        answer.use()
+        close_answer(answer)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        self._learn_asked(x, y, -1, **kwargs)
+        self.model.learn_one(x, y, **kwargs)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return self.model.predict_one(x, **kwargs)
@@ -67,7 +68,7 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.model.predict_proba_one(x, **kwargs)
 
-    def _learn_answer(self, answer: Any, y: Any, **kwargs: Any) -> None:
+    def _learn_answer(self, answer: Answer, y: Any, **kwargs: Any) -> None:
         """Learn the example of an answer that was checked."""
         self._learn_asked(answer.x, y, answer.n_rounds, **kwargs)
 
@@ -148,22 +149,19 @@ class Calibrated(ClassifierWrapper):
 
         yield {"model": PriorClassifier()}
 
-    def ask(self, x: Features) -> WrappedAnswer:
-        inner = self._chain.ask(x)
+    def ask(self, x: Features) -> Answer:
+        answer = self._chain.ask(x)
         if self._uses_scores:
-            gaps = gaps_of_scores(inner.scores)
+            answer.gaps = gaps_of_scores(answer.scores)
         else:
-            gaps = gaps_of_probabilities(inner.probabilities)
-        return WrappedAnswer(inner, inner.label, self.calibrator.probabilities(gaps), gaps)
+            answer.gaps = gaps_of_probabilities(answer.probabilities)
+        answer.probabilities = self.calibrator.probabilities(answer.gaps)
+        return answer
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        answer = self.ask(x)
+        gaps = self._gaps(x)
         self._note_prediction()
-        return answer.probabilities
-
-    def _learn_answer(self, answer: WrappedAnswer, y: Any, **kwargs: Any) -> None:
-        """Learn the example of an answer, and let the maps learn from the scores of that time."""
-        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, **kwargs)
+        return self.calibrator.probabilities(gaps)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Let the model learn an example, and the maps what its scores meant.
@@ -173,30 +171,40 @@ class Calibrated(ClassifierWrapper):
         """
         self._learn_asked(x, y, -1, **kwargs)
 
+    def _learn_answer(self, answer: Answer, y: Any, **kwargs: Any) -> None:
+        """Learn the example of an answer, and let the maps learn from the scores of that time."""
+        if answer.gaps is None:
+            raise ValueError("the answer is that of the model inside: ask the calibrated one")
+        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, **kwargs)
+
     def _learn_asked(self, x: Features, y: Any, asked_at: int, **kwargs: Any) -> None:
-        chain = self._chain
         try:
-            features = chain.features(x)
-            if self._uses_scores:
-                gaps = gaps_of_scores(chain.last.scores_one(features))
-            elif chain.asks:
-                gaps = gaps_of_probabilities(chain.last.ask(features).probabilities)
-            else:
-                gaps = gaps_of_probabilities(chain.last.predict_proba_one(features))
+            gaps = self._gaps(x)
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
         self._learn_with(gaps, x, y, asked_at, **kwargs)
+
+    def _gaps(self, x: Features) -> dict[Any, float]:
+        """Return the gaps that the maps calibrate, of what the model says of an example now."""
+        chain = self._chain
+        features = chain.features(x)
+        if self._uses_scores:
+            return gaps_of_scores(chain.last.scores_one(features))
+        if chain.asks:
+            return gaps_of_probabilities(chain.last.ask(features).probabilities)
+        return gaps_of_probabilities(chain.last.predict_proba_one(features))
 
     def _learn_with(
         self, gaps: dict[Any, float], x: Features, y: Any, asked_at: int, **kwargs: Any
     ) -> None:
         """Let the model learn an example, and the maps what gaps meant."""
-        n_rounds = self._chain.n_rounds
+        chain = self._chain
+        n_rounds = chain.n_rounds
         try:
-            self._chain.learn(x, y, asked_at, **kwargs)
+            chain.learn(x, y, asked_at, **kwargs)
         except BaseException:
             # An interrupt may come after the model has learned.
-            if n_rounds is None or self._chain.n_rounds == n_rounds:
+            if n_rounds is None or chain.n_rounds == n_rounds:
                 gaps = {}
             raise
         finally:

@@ -374,20 +374,6 @@ class Mnemotron(Machine):
         projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
         return max(0.0, 1.0 - float(np.bincount(f.posteriors.kernels, f.shares) @ projections))
 
-    def _forecast_one(self, x: Features) -> list[float]:
-        return self._f.probabilities_of(x)
-
-    @staticmethod
-    def _scores_of(forecast: list[float]) -> list[float]:
-        if len(forecast) == 2:
-            score = 2.0 * forecast[1] - 1.0
-            return [-score, score]
-        return [2.0 * probability - 1.0 for probability in forecast]
-
-    @staticmethod
-    def _probabilities_of(forecast: list[float]) -> list[float]:
-        return forecast
-
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
 

@@ -10,8 +10,9 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_probability, one_of
+from river_budget._core.answer import Answer
 from river_budget._state import require
-from river_budget.base import WrappedAnswer, documented
+from river_budget.base import documented
 from river_budget.calibration import ClassifierWrapper
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
@@ -78,10 +79,13 @@ class Reject(ClassifierWrapper):
             return self._chain.novelty(x)
         return _entropy(self._chain.ask(x).probabilities)
 
-    def ask(self, x: Features) -> WrappedAnswer:
-        inner = self._chain.ask(x)
-        doubt = inner.novelty if self.doubt == "novelty" else _entropy(inner.probabilities)
-        return WrappedAnswer(inner, None if doubt > self.threshold else inner.label)
+    def ask(self, x: Features) -> Answer:
+        answer = self._chain.ask(x)
+        is_by_novelty = self.doubt == "novelty"
+        doubt = answer.novelty if is_by_novelty else _entropy(answer.probabilities)
+        if doubt > self.threshold:
+            answer.label = None
+        return answer
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         doubt, label = self.doubt_one(x), super().predict_one(x, **kwargs)

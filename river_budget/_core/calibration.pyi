@@ -5,7 +5,7 @@ from river_budget._state import State
 
 LARGEST_GAP: float
 
-def gaps_of_scores(scores: Mapping[Any, float]) -> dict[Any, float]:
+def gaps_of_scores(scores: dict[Any, float]) -> dict[Any, float]:
     """Return the largest logit minus that of each label; a logit is half a score."""
 
 def gaps_of_probabilities(probabilities: Mapping[Any, float]) -> dict[Any, float]:

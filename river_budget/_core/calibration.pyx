@@ -30,26 +30,25 @@ cdef double[N_MAPS] FORGETTING = [1.0, 0.998, 0.99]
 cdef double[1 + N_MAPS] PRIOR_WEIGHTS = [1.0 / 2.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]
 
 
-def gaps_of_scores(scores):
+def gaps_of_scores(dict scores):
     """Return the largest logit minus that of each label; a logit is half a score."""
-    return gaps_of({label: 0.5 * <double> score for label, score in scores.items()})
+    cdef double score, largest = -INFINITY
+    for score in scores.values():
+        largest = fmax(largest, 0.5 * score)
+    return {label: fmin(largest - 0.5 * <double> value, CAP) for label, value in scores.items()}
 
 
 def gaps_of_probabilities(probabilities):
     """Return the largest logit minus that of each label, given probabilities; NaN counts as the smallest one."""
-    cdef dict logits = {}
-    cdef double p
-    for label, value in probabilities.items():
-        p = value
-        logits[label] = log(fmin(p if p > SMALLEST_PROBABILITY else SMALLEST_PROBABILITY, 1.0))
-    return gaps_of(logits)
-
-
-cdef dict gaps_of(dict logits):
     cdef double largest = -INFINITY
+    logits = {label: logit_of(value) for label, value in probabilities.items()}
     for logit in logits.values():
         largest = fmax(largest, <double> logit)
     return {label: fmin(largest - <double> logit, CAP) for label, logit in logits.items()}
+
+
+cdef double logit_of(double p) except? -1.0:
+    return log(fmin(p if p > SMALLEST_PROBABILITY else SMALLEST_PROBABILITY, 1.0))
 
 
 cdef class Calibrator:

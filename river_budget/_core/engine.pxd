@@ -60,6 +60,8 @@ cdef class Engine:
     # Make room for new labels in all that is kept for each of them. If memory runs out, nothing changes: the
     # method calls that of `Engine` when all new memory is there, and before its first change.
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
+    # Return the probabilities of labels in the last answer, or None if they are the softmax of the scores.
+    cdef list last_probabilities(self)
     # And for Python: `arguments`, those of its constructor, the store among them; `own_state()`, what is learned
     # beside the vectors and what `Engine` has; and `restore_own(state)`, which is called when these are restored.
 

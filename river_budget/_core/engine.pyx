@@ -15,6 +15,7 @@ from river_budget._checks import weight_of
 from river_budget._state import count, integers, require
 from river_budget.kernels import Features  # for annotations, which are evaluated as texts in this module
 
+from river_budget._core.answer cimport Answer, by_label, check_answer, probabilities_of_scores
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
 
@@ -67,6 +68,9 @@ cdef class Engine:
 
     def last_scores(self):
         return [self.answers[c] for c in range(self.n_labels)]
+
+    cdef list last_probabilities(self):
+        return None
 
     def score_block(self, Block block):
         cdef double[:, ::1] scores
@@ -270,6 +274,61 @@ class Rounds:
     They are compiled because, in Python, the way to a round took longer than the round itself.
     """
 
+    @property
+    def n_rounds(self):
+        """Number of examples learned, without those with a weight of 0."""
+        cdef Engine f = self._f
+        return f.n_rounds
+
+    def ask(self, x: Features) -> Answer:
+        """Return what the model says of an example, to `learn` it when its label is known.
+
+        Nothing in the model changes.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is refused.
+        """
+        cdef Engine f = self._f
+        cdef Answer answer
+        labels = self._labels
+        f.evaluate(x)
+        # The copy of x may run code that learns, so all else is read before.
+        n_rounds, columns, scores = f.n_rounds, labels.column, f.last_scores()
+        probabilities, label = f.last_probabilities(), labels.names[f.first_of_largest()]
+        answer = Answer(self, x, label)
+        answer.n_rounds, answer.columns = n_rounds, columns
+        answer.column_scores, answer.column_probabilities = scores, probabilities
+        return answer
+
+    def learn(self, Answer answer not None, y: Any, w: float = 1.0) -> None:
+        """Learn the example of an answer.
+
+        Parameters
+        ----------
+        answer
+            What `ask` returned, possibly long ago, in another process, or before a checkpoint.
+        y
+            A label.
+        w
+            Weight of the example, as in `learn_one`.
+
+        Raises
+        ------
+        ValueError
+            If the answer is that of another model or was learned before, or as `learn_one`. Then
+            nothing is learned.
+        """
+        check_answer(answer, self)
+        learn_given(self, answer.given, y, w, answer.n_rounds)
+        answer.is_learned = True
+
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn an example.
 
@@ -288,6 +347,44 @@ class Rounds:
             If a value, the label or the weight is refused. The model does not change.
         """
         learn_given(self, x, y, w, -1)
+
+    def scores_one(self, x: Features) -> dict[Any, float]:
+        """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
+
+        The label with the largest score is predicted, the first of `classes` among ties.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is refused, or is too large for the kernel.
+        """
+        cdef Engine f = self._f
+        f.evaluate(x)
+        return by_label(self._labels.column, f.last_scores())
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        """Return the softmax of half the scores, with two labels the logistic function of f.
+
+        It ranks examples; for calibrated probabilities, see `Calibrated`.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is refused.
+        """
+        cdef Engine f = self._f
+        f.evaluate(x)
+        return probabilities_of_scores(self._labels.column, f.last_scores())
 
     def _learn_asked(self, x, y, asked_at, w=1.0):
         learn_given(self, x, y, w, asked_at)

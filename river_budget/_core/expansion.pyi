@@ -22,6 +22,8 @@ class Expansion(Engine):
     # What an algorithm asks. Among vectors with equal sizes or costs, the oldest one is returned.
     oldest: int
     smallest: int  # the slot with the smallest step
+    # The largest squared norm of the projections of the example onto single vectors.
+    largest_projection: float
     row: Floats  # kernel values of the example and all vectors (n,)
     coefficients: Floats  # signed (n,) with two labels, (n, labels) with more
     matrix: Floats  # (n, labels)

@@ -114,6 +114,15 @@ cdef class Expansion(Engine):
         return self.store.row()
 
     @property
+    def largest_projection(self):
+        largest, row = 0.0, self.store.bank.rows
+        for slot in range(self.store.vectors.n):
+            square = self.store.self_value_of(slot, 0)
+            if square > 0.0:
+                largest = max(largest, row[slot] * row[slot] / square)
+        return largest
+
+    @property
     def smallest(self):
         slot, least, inserted = 0, INFINITY, self.store.vectors.inserted
         for i in range(self.store.vectors.n):

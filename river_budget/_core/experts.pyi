@@ -9,6 +9,5 @@ class Experts(Engine):
     weights: Floats
     shares: Floats
     def __init__(self, *arguments: Any) -> None: ...
-    def probabilities_of(self, x: Features) -> list[float]: ...
     def predict_probabilities(self, x: Features) -> list[float]:
-        """Return the same, and note that x was predicted."""
+        """Return the probability of each label at x (labels,), and note that x was predicted."""

@@ -55,14 +55,12 @@ cdef class Experts(Engine):
 
     # Forecasts.
 
-    def probabilities_of(self, x):
-        """Return the probability of each label at x (labels,)."""
-        self.evaluate(x)
-        return self.mixtures.base[3].tolist()
+    cdef list last_probabilities(self):
+        return [self.mixtures[3, c] for c in range(self.n_labels)]
 
     def predict_probabilities(self, x):
         self.predict(x)
-        return self.mixtures.base[3].tolist()
+        return self.last_probabilities()
 
     cdef int note_prediction(self) except -1 nogil:
         if self.uses_repeats:

@@ -1,8 +1,7 @@
 """The base classes of the algorithms, in `machine` and `perceptron`, and what these are made of.
 
-An `answer` is what a model says of an example, and a `chain` is a model with what is around it. `labels`
-has labels and weights of examples, `frames` reads mini-batches, `scales` and `relevances` learn those of features, and
-`documented` completes docstrings.
+A `chain` is a model with what is around it. `labels` has labels and weights of examples, `frames` reads
+mini-batches, `scales` and `relevances` learn those of features, and `documented` completes docstrings.
 
 A class declares all it has in its body, and three parts read that, each one kind of attribute:
 
@@ -17,10 +16,10 @@ A class declares all it has in its body, and three parts read that, each one kin
 from __future__ import annotations
 
 from river_budget._checks import parameter
+from river_budget._core.answer import Answer
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array, Count, Number
 
-from .answer import Answer, WrappedAnswer
 from .chain import Chain, outline
 from .documented import documented, with_example
 from .labels import ClassWeight, Labels
@@ -30,6 +29,5 @@ from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomP
 __all__ = [
     "Answer", "Array", "BudgetPerceptron", "Chain", "ClassWeight", "Count",
     "Example", "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number", "OnlineClassifier",
-    "Perceptron", "RandomPerceptron", "WrappedAnswer", "documented", "outline", "parameter",
-    "with_example",
+    "Perceptron", "RandomPerceptron", "documented", "outline", "parameter", "with_example",
 ]  # fmt: skip

@@ -13,11 +13,11 @@ from river import base
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._checks import shown
+from river_budget._core.answer import Answer
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
 from river_budget._features import is_unknown
 from river_budget._state import require
-from river_budget.base.answer import Answer, ForeignAnswer
 from river_budget.base.labels import check_class
 from river_budget.kernels import LARGEST, RBF, Features
 
@@ -83,6 +83,7 @@ class Chain:
         self.classifier: Any = self.source if inner is None else Chain(inner).classifier
         self.has_novelty = hasattr(self.source, "novelty_one")
         self._is_plain = self._front is None and self.source is self.last and self.asks
+        self._checks_labels = hasattr(self.classifier, "check_label")
 
     @property
     def is_classifier(self) -> bool:
@@ -117,8 +118,7 @@ class Chain:
         features = self.features(x)
         if self.inside is not None:
             return self.inside.novelty(features)
-        novelty: float = self.last.novelty_one(features)
-        return novelty
+        return self.last.novelty_one(features)
 
     def ask_safely(self, x: Any) -> Answer:
         """Return the same, or raise ValueError if any part cannot take x, or would learn it badly.
@@ -126,8 +126,7 @@ class Chain:
         Parts of a pipeline learn one after the other, so all is checked before the first one learns.
         """
         if self._is_plain:
-            answer: Answer = self.last.ask(x)
-            return answer
+            return self.last.ask(x)
         try:
             features = x if self._front is None else self._checked_features(x)
             self._check_last(features)
@@ -158,7 +157,7 @@ class Chain:
 
     def check_label(self, y: Any) -> None:
         """Raise ValueError if the classifier inside cannot learn a label."""
-        if hasattr(self.classifier, "check_label"):
+        if self._checks_labels:
             self.classifier.check_label(y)
             return
         check_class(y)
@@ -171,11 +170,12 @@ class Chain:
 
     def _answer(self, x: Features, features: Features) -> Answer:
         """Return what the last step says of the features of an example."""
-        if not self.asks:
-            return ForeignAnswer(self.last, x, features)
-        answer: Answer = self.last.ask(features)
+        if self.asks:
+            answer = self.last.ask(features)
+        else:
+            answer = Answer(self.last, features, self.last.predict_one(features))
         if features is not x:
-            answer.keep(x)
+            answer.x = x
         return answer
 
     def _checked_features(self, x: Any) -> Features:

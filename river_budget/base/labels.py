@@ -62,10 +62,12 @@ class Labels:
 
     def check(self, y: Any) -> None:
         """Raise ValueError if `add` would refuse a label. Nothing changes."""
-        with contextlib.suppress(TypeError):  # It is not hashable, and refused below.
-            if y in self.column:
-                return
-        copy.copy(self).add(y)
+        try:
+            is_known = y in self.column
+        except TypeError:  # It is not hashable.
+            is_known = False
+        if not is_known:
+            copy.copy(self).add(y)
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
         """Return the columns of the labels of rows (rows,), and add the new ones among them.

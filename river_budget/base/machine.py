@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import copy
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
@@ -19,7 +18,6 @@ from river_budget._checks import Parametrized, check_count, one_of, parameter, w
 from river_budget._core.engine import SCALES, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of, require
-from river_budget.base.answer import Answer
 from river_budget.base.frames import (
     Batch,
     Columns,
@@ -104,32 +102,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return list(self._labels.column)
 
-    def ask(self, x: Features) -> Answer:
-        """Return what the model says of an example, to `learn` it when its label is known.
-
-        Nothing in the model changes. Raises ValueError if a value of the dict x is refused.
-        """
-        forecast = self._forecast_one(x)
-        return Answer(self, x, self._labels.names[self._f.best(x)], forecast)
-
-    def learn(self, answer: Answer, y: base.typing.ClfTarget, w: float = 1.0) -> None:
-        """Learn the example of an answer.
-
-        Raises ValueError if the answer is that of another model or was learned before, or as
-        `learn_one`. Then nothing is learned.
-        """
-        answer.check(self)
-        self._learn_asked(answer.x, y, answer.n_rounds, w)
-        answer.use()
-
-    def scores_one(self, x: Features) -> dict[Any, float]:
-        """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
-
-        The label with the largest score is predicted, the first of `classes` among ties. Raises
-        ValueError if a value of the dict x is refused, or is too large for the kernel.
-        """
-        return self._by_label(self._f.scores(x))
-
     def decision_function_one(self, x: Features) -> float:
         """Return f(x), positive for the positive class.
 
@@ -137,14 +109,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
         """
         self._labels.require_two("scores_one or scores_many")
         return self._f.scores(x)[1]
-
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the softmax of half the scores, with two labels the logistic function of f.
-
-        It ranks examples; for calibrated probabilities, see `Calibrated`.
-        """
-        scores = list(self.scores_one(x).values())
-        return dict(zip(self.classes, self._probabilities_of(scores), strict=True))
 
     @property
     def memory_bytes(self) -> int:
@@ -155,11 +119,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def n_mistakes(self) -> int:
         """Number of rounds with a margin of at most 0: with two labels, y f(x) <= 0."""
         return self._f.n_mistakes
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of examples learned, without those with a weight of 0."""
-        return self._f.n_rounds
 
     def check_label(self, y: base.typing.ClfTarget) -> None:
         """Raise ValueError if `learn_one` would refuse a label. The model does not change."""
@@ -259,23 +218,6 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
     def _check_restored(self) -> None:
         super()._check_restored()
         self._schedule()
-
-    def _forecast_one(self, x: Features) -> list[float]:
-        """Return what an answer keeps: the score of each column."""
-        return self._f.scores(x)
-
-    @staticmethod
-    def _scores_of(forecast: list[float]) -> list[float]:
-        """Return the scores of the columns, given what an answer keeps of them."""
-        return forecast
-
-    @staticmethod
-    def _probabilities_of(forecast: list[float]) -> list[float]:
-        """Return the probabilities of the columns, given what an answer keeps of them."""
-        largest = max(forecast, default=0.0)
-        odds = [math.exp(0.5 * (score - largest)) for score in forecast]
-        total = sum(odds)
-        return [value / total for value in odds]
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""

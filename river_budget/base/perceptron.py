@@ -78,9 +78,7 @@ class Perceptron(Machine):
 
     def _projected(self) -> float:
         """Return the largest squared norm of the example's projections onto single support vectors."""
-        squares, row = self._f.store.self_values(), self._f.row
-        has_norm = squares > 0.0
-        return float((row[has_norm] ** 2 / squares[has_norm]).max(initial=0.0))
+        return self._f.largest_projection
 
     def _rescale(self, scales: Scales) -> None:
         store = self._f.store

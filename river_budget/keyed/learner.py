@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count, shown
+from river_budget._core.answer import is_plain
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import Chain
-from river_budget.base.answer import IMMUTABLE
 from river_budget.base.documented import describing
 from river_budget.checkpoint import CheckpointError
 from river_budget.checkpoint.codec import check_storable
@@ -24,8 +24,8 @@ _described = describing(
     }
 )
 
-# Names and values of these types can be stored.
-TEXTS = frozenset([str])
+# Labels of these types can be stored.
+IMMUTABLE = frozenset([bool, int, float, str])
 
 
 class Event(NamedTuple):
@@ -239,43 +239,32 @@ class KeyedLearner:
 
     def _predict(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
         """Return the margin and the prediction of an event, and learn it if it has a label."""
-        seq, y = event.seq, event.y
-        chain, is_new = keyed.chain, seq > keyed.last_seq
-        is_waiting = seq in keyed.pending
-        x, y_pred_then, asked_at = keyed.pending.get(seq, (event.x, None, -1))
+        chain, seq = keyed.chain, event.seq
+        is_new, waiting = seq > keyed.last_seq, keyed.pending.get(seq)
+        x = event.x if waiting is None else waiting[0]
         if x is None:
             return None, None
         answer = chain.ask_safely(x)
         if is_new:
-            _check_features(x)
-            x, y_pred_then, asked_at = answer.x, answer.label, answer.n_rounds
-        if y is not None and (is_new or is_waiting):
-            # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-            chain.check_label(y)
-            if type(y) not in IMMUTABLE:
-                check_storable("the label", y)
-            is_right, n_rounds, is_learned = bool(y_pred_then == y), chain.n_rounds, False
-            try:
-                chain.learn(x, y, asked_at)
-                is_learned = True
-            finally:
-                # An interrupt may come after the model has learned. None comes before the last call.
-                if is_learned or chain.n_rounds != n_rounds:
-                    keyed.n_labelled += 1
-                    keyed.n_right += is_right
-                    if is_new:
-                        keyed.n_seen += 1
-                        keyed.last_seq = seq
-                    keyed.pending.pop(seq, None)
-        elif is_new:
-            oldest = next(iter(keyed.pending), None)
-            # No interrupt comes after the call.
-            if len(keyed.pending) >= self.max_pending:
-                del keyed.pending[oldest]
-            keyed.pending[seq] = (x, y_pred_then, asked_at)
-            keyed.n_seen += 1
-            keyed.last_seq = seq
+            if not is_plain(x):
+                check_storable("the features", x)
+            waiting = answer.x, answer.label, answer.n_rounds
+        if waiting is not None:
+            if event.y is not None:
+                _learn(keyed, event, *waiting)
+            elif is_new:
+                self._keep(keyed, seq, waiting)
         return answer.margin if chain.has_scores else None, answer.label
+
+    def _keep(self, keyed: KeyedModel, seq: int, waiting: tuple[dict[Any, Any], Any, int]) -> None:
+        """Let a new event wait for its label, instead of the oldest one if there are too many."""
+        oldest = next(iter(keyed.pending), None)
+        # No interrupt comes after the call.
+        if len(keyed.pending) >= self.max_pending:
+            del keyed.pending[oldest]
+        keyed.pending[seq] = waiting
+        keyed.n_seen += 1
+        keyed.last_seq = seq
 
     def _advice(self, model: Any, state: bytes) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
@@ -288,10 +277,26 @@ class KeyedLearner:
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 
-def _check_features(x: dict[Any, Any]) -> None:
-    """Raise ValueError if no checkpoint can store features."""
-    if not (TEXTS.issuperset(map(type, x)) and IMMUTABLE.issuperset(map(type, x.values()))):
-        check_storable("the features", x)
+def _learn(keyed: KeyedModel, event: Event, x: dict[Any, Any], y_pred: Any, asked_at: int) -> None:
+    """Learn an event, given what was kept of it: its features, its prediction, and when that was made."""
+    chain, seq, y = keyed.chain, event.seq, event.y
+    # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
+    chain.check_label(y)
+    if type(y) not in IMMUTABLE:
+        check_storable("the label", y)
+    is_right, n_rounds, is_learned = bool(y_pred == y), chain.n_rounds, False
+    try:
+        chain.learn(x, y, asked_at)
+        is_learned = True
+    finally:
+        # An interrupt may come after the model has learned. None comes before the last call.
+        if is_learned or chain.n_rounds != n_rounds:
+            keyed.n_labelled += 1
+            keyed.n_right += is_right
+            if seq > keyed.last_seq:
+                keyed.n_seen += 1
+                keyed.last_seq = seq
+            keyed.pending.pop(seq, None)
 
 
 def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
