@@ -55,8 +55,7 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
         `learn_one`. Then nothing is learned.
         """
         check_answer(answer, self._chain.source)
-        # A model of another library may take no weight.
-        self._learn_answer(answer, y, **({} if w == 1.0 else {"w": w}))
+        self._learn_answer(answer, y, w)
         close_answer(answer)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
@@ -68,17 +67,22 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.model.predict_proba_one(x, **kwargs)
 
-    def _learn_answer(self, answer: Answer, y: Any, **kwargs: Any) -> None:
+    def _learn_answer(self, answer: Answer, y: Any, w: float) -> None:
         """Learn the example of an answer that was checked."""
-        self._learn_asked(answer.x, y, answer.n_rounds, **kwargs)
+        self._learn_asked(answer.x, y, answer.n_rounds, w)
 
-    def _learn_asked(self, x: Features, y: Any, asked_at: int, **kwargs: Any) -> None:
-        """Learn an example that was asked about when the model had learned so many; -1: unknown."""
-        self._chain.learn(x, y, asked_at, **kwargs)
+    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float) -> None:
+        """Learn an example that was asked about when the model had learned so many."""
+        self._chain.learn(x, y, asked_at, **_options(w))
 
     def _note_prediction(self) -> None:
         """Note that the last example that was asked about was predicted."""
         self._chain.note_prediction()
+
+
+def _options(w: float) -> dict[str, Any]:
+    """Return a weight as a keyword argument: none for 1, as a model of another library may take none."""
+    return {} if w == 1.0 else {"w": w}
 
 
 @documented
@@ -169,20 +173,16 @@ class Calibrated(ClassifierWrapper):
         Keyword arguments such as the weight `w` go to the model. The maps count every example once,
         because they estimate frequencies in the stream as it is.
         """
-        self._learn_asked(x, y, -1, **kwargs)
+        self._learn_with(self._gaps_if_any(x), x, y, -1, kwargs)
 
-    def _learn_answer(self, answer: Answer, y: Any, **kwargs: Any) -> None:
+    def _learn_answer(self, answer: Answer, y: Any, w: float) -> None:
         """Learn the example of an answer, and let the maps learn from the scores of that time."""
         if answer.gaps is None:
             raise ValueError("the answer is that of the model inside: ask the calibrated one")
-        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, **kwargs)
+        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, _options(w))
 
-    def _learn_asked(self, x: Features, y: Any, asked_at: int, **kwargs: Any) -> None:
-        try:
-            gaps = self._gaps(x)
-        except ValueError:  # It may still learn what it cannot score.
-            gaps = {}
-        self._learn_with(gaps, x, y, asked_at, **kwargs)
+    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float) -> None:
+        self._learn_with(self._gaps_if_any(x), x, y, asked_at, _options(w))
 
     def _gaps(self, x: Features) -> dict[Any, float]:
         """Return the gaps that the maps calibrate, of what the model says of an example now."""
@@ -194,14 +194,21 @@ class Calibrated(ClassifierWrapper):
             return gaps_of_probabilities(chain.last.ask(features).probabilities)
         return gaps_of_probabilities(chain.last.predict_proba_one(features))
 
+    def _gaps_if_any(self, x: Features) -> dict[Any, float]:
+        """Return the same, and none for an example that the model may learn, but cannot score."""
+        try:
+            return self._gaps(x)
+        except ValueError:
+            return {}
+
     def _learn_with(
-        self, gaps: dict[Any, float], x: Features, y: Any, asked_at: int, **kwargs: Any
+        self, gaps: dict[Any, float], x: Features, y: Any, asked_at: int, options: dict[str, Any]
     ) -> None:
         """Let the model learn an example, and the maps what gaps meant."""
         chain = self._chain
         n_rounds = chain.n_rounds
         try:
-            chain.learn(x, y, asked_at, **kwargs)
+            chain.learn(x, y, asked_at, **options)
         except BaseException:
             # An interrupt may come after the model has learned.
             if n_rounds is None or chain.n_rounds == n_rounds:

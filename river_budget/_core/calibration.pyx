@@ -83,16 +83,17 @@ cdef class Calibrator:
         """Return the features of all labels, and their probabilities (3 + maps, labels); see `calibration.pxd`."""
         cdef double value, gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
         cdef bytearray memory = bytearray((3 + N_MAPS) * len(gaps) * sizeof(double))
-        cdef Py_ssize_t i, n = len(gaps)
+        cdef Py_ssize_t i = 0, n = len(gaps)
         minus_gaps = <double *> <char *> memory
         minus_roots, logits = minus_gaps + n, minus_gaps + 2 * n
-        for i, value in enumerate([float(value) for value in gaps.values()]):
+        for value in gaps.values():
             gap = min(value, cap)
             minus_gaps[i], minus_roots[i] = -gap, -sqrt(gap)
             logits[i] = -value  # The model itself has the gap without a cap.
             for m in range(N_MAPS):
                 bias = self.bias_of(columns[i], m).value
                 logits[(1 + m) * n + i] = self.maps[m, 0] * minus_gaps[i] + self.maps[m, 1] * minus_roots[i] + bias
+            i += 1
         for m in range(1 + N_MAPS):
             softmax(logits + m * n, logits + m * n, n)
         return memory

@@ -147,8 +147,8 @@ class Chain:
             self._front.learn_one(dict(x), y, **kwargs)
             if self._end.x is None:  # A filter keeps the example from the last step.
                 return
-            x, kwargs = self._end.x, {name: kwargs[name] for name in kwargs if name == "w"}
-        self.last._learn_asked(x, y, asked_at, **kwargs)  # noqa: SLF001
+            x = self._end.x
+        self.last._learn_asked(x, y, asked_at, kwargs.get("w", 1.0))  # noqa: SLF001
 
     def note_prediction(self) -> None:
         """Note that the example of the last answer was predicted, so that a late label is known as such."""

@@ -24,8 +24,12 @@ _described = describing(
     }
 )
 
+# What is kept of an event without its label: features, prediction, and the number of examples that the model
+# had learned.
+Waiting = tuple[dict[Any, Any], Any, int]
+
 # Labels of these types can be stored.
-IMMUTABLE = frozenset([bool, int, float, str])
+STORABLE = frozenset([bool, int, float, str])
 
 
 class Event(NamedTuple):
@@ -86,8 +90,7 @@ class KeyedModel(Learned):
     last_seq
         The largest number so far; -1 before the first.
     pending
-        Of the events without a label yet, by their numbers: features, prediction, and the number of
-        examples that the model had learned.
+        Of the events without a label yet, by their numbers, what is kept of them; see `Waiting`.
     n_seen, n_labelled, n_right, accuracy
         Number of events, of those whose label is known, and number and share of correct predictions
         among these.
@@ -223,10 +226,9 @@ class KeyedLearner:
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {shown(event):.100}")
         seq, last = event.seq, keyed.last_seq
-        is_whole = type(seq) is int or isinstance(seq, numbers.Integral)
-        if not is_whole or isinstance(seq, bool):
+        if type(seq) is not int and not _is_whole(seq):
             raise ValueError(f"seq is {shown(seq)}: expected a whole number")
-        if seq > min(last + self.max_jump, LARGEST_ID):
+        if seq > last + self.max_jump or seq > LARGEST_ID:
             raise ValueError(
                 f"event {shown(seq)} of {shown(event.key)} comes after event {last}, but a number may exceed "
                 f"the last one by at most max_jump={self.max_jump}"
@@ -251,12 +253,12 @@ class KeyedLearner:
             waiting = answer.x, answer.label, answer.n_rounds
         if waiting is not None:
             if event.y is not None:
-                _learn(keyed, event, *waiting)
+                _learn(keyed, event, waiting)
             elif is_new:
                 self._keep(keyed, seq, waiting)
         return answer.margin if chain.has_scores else None, answer.label
 
-    def _keep(self, keyed: KeyedModel, seq: int, waiting: tuple[dict[Any, Any], Any, int]) -> None:
+    def _keep(self, keyed: KeyedModel, seq: int, waiting: Waiting) -> None:
         """Let a new event wait for its label, instead of the oldest one if there are too many."""
         oldest = next(iter(keyed.pending), None)
         # No interrupt comes after the call.
@@ -277,12 +279,17 @@ class KeyedLearner:
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 
-def _learn(keyed: KeyedModel, event: Event, x: dict[Any, Any], y_pred: Any, asked_at: int) -> None:
-    """Learn an event, given what was kept of it: its features, its prediction, and when that was made."""
+def _is_whole(seq: Any) -> bool:
+    return isinstance(seq, numbers.Integral) and not isinstance(seq, bool)
+
+
+def _learn(keyed: KeyedModel, event: Event, waiting: Waiting) -> None:
+    """Learn an event with its label, given what was kept of it."""
     chain, seq, y = keyed.chain, event.seq, event.y
+    x, y_pred, asked_at = waiting
     # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
     chain.check_label(y)
-    if type(y) not in IMMUTABLE:
+    if type(y) not in STORABLE:
         check_storable("the label", y)
     is_right, n_rounds, is_learned = bool(y_pred == y), chain.n_rounds, False
     try:
