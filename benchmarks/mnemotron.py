@@ -40,6 +40,7 @@ from benchmarks import streams as plain_streams
 from benchmarks.ie_gp import IEGP
 from benchmarks.models import knn, size_of
 from benchmarks.multiclass import markdown
+from benchmarks.record import Record, parsed
 from benchmarks.suite import BINARY, STREAMS, Stream
 from benchmarks.timing import alternating_medians
 from river_budget.datasets import DatasetError
@@ -134,51 +135,12 @@ def measure(model, examples: Stream, is_binary: bool) -> Figures:
     )  # fmt: skip
 
 
-class Record:
-    """The figures so far, in a JSON file if there is a path.
-
-    Parameters
-    ----------
-    path
-        The file, which may exist.
-    settings
-        What the figures depend on; a file of other settings is not continued.
-
-    """
-
-    def __init__(self, path: Path | None, settings: dict):
-        self.path, self.settings, self.results = path, settings, {}
-        if path is not None and path.exists():
-            found = json.loads(path.read_text())
-            if found["settings"] != settings:
-                raise SystemExit(f"{path} has the settings {found['settings']}, not {settings}")
-            self.results = parsed(found)
-
-    def add(self, stream: str, model: str, figures: Figures) -> None:
-        self.results.setdefault(stream, {})[model] = figures
-        if self.path is not None:
-            results = {
-                stream: {model: figures._asdict() for model, figures in row.items()}
-                for stream, row in self.results.items()
-            }
-            draft = self.path.with_suffix(".draft")
-            draft.write_text(json.dumps({"settings": self.settings, "results": results}, indent=1))
-            draft.replace(self.path)
-
-
-def parsed(found: dict) -> Results:
-    return {
-        stream: {model: Figures(**figures) for model, figures in row.items()}
-        for stream, row in found["results"].items()
-    }
-
-
 def with_saved(results: Results, paths: list[Path]) -> Results:
     """Return results with those of saved runs on the same streams."""
     merged = {stream: dict(row) for stream, row in results.items()}
     own = {model for row in results.values() for model in row}
     for path in paths:
-        for stream, row in parsed(json.loads(path.read_text())).items():
+        for stream, row in parsed(json.loads(path.read_text()), Figures).items():
             if stream in merged:
                 merged[stream] |= {
                     f"{model} ({path.stem})" if model in own else model: figures
@@ -344,7 +306,8 @@ def main(arguments: list[str] | None = None) -> None:
     available = SHARED if options.one_vs_rest else MODELS
     models = {name: {**MODELS, **SHARED}[name] for name in options.models or available}
     streams = options.streams or (SHARED_STREAMS if options.one_vs_rest else list(STREAMS))
-    record = Record(options.save, {"examples": options.examples, "raw": options.raw})
+    settings = {"examples": options.examples, "raw": options.raw}
+    record = Record(options.save, settings, Figures)
     run(streams, models, options.examples, options.raw, record)
     results = with_saved(record.results, options.against)
     if options.one_vs_rest:
