@@ -10,15 +10,17 @@ of the thread that predicts and learns. Parameters are the defaults, but for the
 is predicted if its probability is the largest.
 
 Mnemotron and logistic regression get categories as columns of zeros and ones, River's trees as texts, and
-CapyMOA's learners as nominal attributes; logistic regression is behind a StandardScaler. CapyMOA is an extra
-(`pip install 'river-budget[long]'`) and needs Java. Its time is without Java's compiler and garbage collector,
-which have threads of their own, and its memory is the size of what Java writes to a file.
+CapyMOA's learners as nominal attributes. Logistic regression is behind a StandardScaler. CapyMOA is the extra
+`long` and needs Java; its times are without Java's compiler and garbage collector, which have threads of
+their own, and its memory is the size of what Java writes to a file.
 
-A model ends on a stream after S seconds, 1800 by default; its figures are those of the examples until then,
-and say how many they are. What cannot be measured is left out, with a message: streams without data, and
-CapyMOA where it is not installed. `--save` writes each result to a JSON file as soon as it is there, with the
-accuracy in 50 windows, and does not repeat what the file has, except if there is more time now. `--picture` draws these windows, one panel a
-stream.
+A model ends on a stream after S seconds of processor time, 1800 by default; its figures are those of the
+examples until then, and say how many they are. What cannot be measured is left out, with a message: streams
+without data, and CapyMOA where it or Java is not installed.
+
+`--save` writes each result to a JSON file as soon as it is there, with the accuracy in 50 windows, and does
+not repeat what the file has, unless S now allows more examples. The tables, in Markdown, are of all that the
+file has. `--picture` draws the windows as learning curves, one panel a stream.
 
 """
 
