@@ -73,7 +73,7 @@ FLAGS = [
 ]
 # Modules whose rounds take as long if they are compiled for their size.
 SMALL = {
-    SHARED, "discriminant", "experts", "rehearsal", "repeats", "sums", "tickets",
+    SHARED, "discriminant", "experts", "mixture", "rehearsal", "repeats", "sums", "tickets",
     "vectors",
 }  # fmt: skip
 # The variables with flags of the user.

@@ -209,7 +209,8 @@ class Mnemotron(Machine):
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        return dict(zip(("hedge", "slow mixer", "fast mixer"), self._f.weights[-3:], strict=True))
+        names = ("hedge", "slow mixer", "fast mixer")
+        return dict(zip(names, self._f.mixture.weights[-3:], strict=True))
 
     @property
     def n_rebuilds(self) -> int:

@@ -6,7 +6,7 @@ from river_budget.kernels import Features
 
 class Experts(Engine):
     posteriors: Any
-    weights: Floats
+    mixture: Any
     shares: Floats
     def __init__(self, *arguments: Any) -> None: ...
     def predict_probabilities(self, x: Features) -> list[float]:

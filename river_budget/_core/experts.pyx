@@ -1,13 +1,13 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False, cdivision=True, infer_types=True
-"""Mnemotron's experts over one store: their mixture, and the rounds; see `experts.pxd`."""
+"""Mnemotron's experts over one store, and the rounds; see `experts.pxd`."""
 
-from libc.math cimport fmax, fmin, log, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
 import numpy as np
 
 from river_budget._core.engine cimport Engine
+from river_budget._core.mixture cimport Mixture
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.rehearsal cimport Rehearsal
 from river_budget._core.repeats cimport Repeats
@@ -15,24 +15,8 @@ from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 from river_budget._core.tickets cimport Tickets
 
-from river_budget._state import floats
-
-cdef double[2] RATES = [0.002, 0.02]      # learning rates of the slow and the fast mixer
-cdef double RHO = 0.995                    # factor of the log weights of both hedges in each round
-cdef double FLOOR = 0.02                   # hedges take p as FLOOR + (1 - 2 FLOOR) p: no weight can vanish
-cdef double CLIP = 0.02                    # the mixers take p from CLIP / n_labels to 1 - CLIP / 2
-
 cdef enum:
     CHECK_INTERVAL = 64                    # changes of the support set between two checks of the inverses
-
-
-cdef inline double gain(double probability) noexcept nogil:
-    """Return what the probability of a label that came adds to the log weight in a hedge."""
-    return log(FLOOR + (1.0 - 2.0 * FLOOR) * probability)
-
-
-cdef inline double clipped(double value, double lowest, double highest) noexcept nogil:
-    return fmin(fmax(value, lowest), highest)
 
 
 cdef class Experts(Engine):
@@ -42,21 +26,20 @@ cdef class Experts(Engine):
         bint repeats, Engine archive,
     ):
         experts = [(z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own]
-        n = self.n_experts = len(experts) + repeats + (archive is not None)
+        n = len(experts) + repeats + (archive is not None)
         self.arguments = store, exemplars, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive, self.saved = store, novelty, archive, []
         self.posteriors, self.rehearsal = Posteriors(store, experts, budget), Rehearsal(exemplars, budget)
         self.repeats, self.uses_repeats, self.tickets, self.ticket = Repeats(), repeats, Tickets(), -1
-        self.learned, self.steps = np.zeros((2, 3 * n + 3))
-        self.learned[n : 3 * n] = 1.0 / n
-        self.weights, self.shares = np.zeros(n + 3), np.zeros(len(experts))
-        self.normalize()
+        self.mixture = self.last = Mixture(n)
+        self.shares = np.zeros(len(experts))
+        self.compute_shares()
         self.set_labels(2)
 
     # Forecasts.
 
     cdef list last_probabilities(self):
-        return [self.mixtures[3, c] for c in range(self.n_labels)]
+        return self.last.forecast
 
     def predict_probabilities(self, x):
         self.predict(x)
@@ -67,46 +50,26 @@ cdef class Experts(Engine):
             self.tickets.open(self.store.packed.fingerprint(), self.n_rounds)
 
     cdef int answer(self) except -1 nogil:
-        self.posteriors.forecast(self.probabilities)
+        self.posteriors.forecast(self.mixture.probabilities)
         if self.uses_repeats:
-            self.repeats.predict(self.probabilities[self.posteriors.n_experts])
+            self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
             self.archive.store.evaluate_like(self.store)
             self.archive.forecast()
-            own = &self.probabilities[self.n_experts - 1, 0]
+            own = &self.mixture.probabilities[self.mixture.n_experts - 1, 0]
             for c in range(self.n_labels):  # its scores are twice the logits
                 own[c] = 0.5 * self.archive.answers[c]
             softmax(own, own, self.n_labels)
-        self.mix()
+        self.answer_by(self.mixture)
         return 0
 
-    cdef void mix(self) noexcept nogil:
-        """Compute the forecast from the probabilities of the experts."""
-        n, n_labels = self.n_experts, self.n_labels
-        lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
-        mixtures, forecast = &self.mixtures[0, 0], &self.mixtures[3, 0]
-        memset(mixtures, 0, 4 * n_labels * sizeof(double))
-        for e in range(n):
-            p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
-            for c in range(n_labels):
-                if n_labels > 2:
-                    logs[c] = log(clipped(p[c], lowest, highest))
-                elif c == 1:
-                    logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
-                mixtures[c] += self.weights[e] * p[c]
-                mixtures[n_labels + c] += self.learned[n + e] * logs[c]
-                mixtures[2 * n_labels + c] += self.learned[2 * n + e] * logs[c]
-        for i in range(1, 3):
-            softmax(mixtures + i * n_labels, mixtures + i * n_labels, n_labels)
-        for i in range(3):
-            for c in range(n_labels):
-                forecast[c] += self.weights[n + i] * mixtures[i * n_labels + c]
-        if n_labels == 2:
-            half = 0.5 * (forecast[1] - forecast[0])
-            forecast[0], forecast[1] = 0.5 - half, 0.5 + half
-        for c in range(n_labels):
+    cdef void answer_by(self, Mixture mixture) noexcept nogil:
+        """Compute the forecast of a mixture, and the scores of the model from it."""
+        mixture.mix()
+        forecast = &mixture.mixtures[3, 0]
+        for c in range(self.n_labels):
             self.answers[c] = 2.0 * forecast[c] - 1.0
-        if n_labels == 2:
+        if self.n_labels == 2:
             self.answers[0] = -self.answers[1]
 
     # Weights.
@@ -116,32 +79,16 @@ cdef class Experts(Engine):
 
         In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
         """
-        cdef double change
-        n, n_examples = self.n_experts, self.rounds_of[label]
-        total = self.n_labels + self.n_rounds
-        balance = share * sqrt(total / (self.n_labels * (n_examples + 1.0)))
-        steps = &self.steps[0]
-        for i in range(3):
-            change = gain(self.mixtures[i, label]) - (charge if i > 0 else 0.0)
-            steps[3 * n + i] += balance * change
-        for e in range(n):
-            steps[e] += balance * gain(self.probabilities[e, label])
-            logs = &self.logs[e, 0]
-            for i in range(1, 3):
-                change, mixture = logs[label], &self.mixtures[i, 0]
-                for c in range(self.n_labels):
-                    change -= mixture[c] * logs[c]
-                steps[i * n + e] += share * (RATES[i - 1] * change)
+        n_examples, total = self.rounds_of[label], self.n_labels + self.n_rounds
+        balance = share * sqrt(<double> total / (self.n_labels * (n_examples + 1.0)))
+        self.mixture.add_steps(label, balance, share, charge)
 
-    cdef void normalize(self) noexcept nogil:
-        """Compute the weights of both hedges from their logarithms, and the shares."""
+    cdef void compute_shares(self) noexcept nogil:
         total = 0.0
-        softmax(&self.learned[0], &self.weights[0], self.n_experts)
-        softmax(&self.learned[3 * self.n_experts], &self.weights[self.n_experts], 3)
         for e in range(self.shares.shape[0]):
-            total += self.weights[e]
+            total += self.mixture.weights[e]
         for e in range(self.shares.shape[0]):
-            self.shares[e] = self.weights[e] / total
+            self.shares[e] = self.mixture.weights[e] / total
 
     # Rounds.
 
@@ -153,7 +100,7 @@ cdef class Experts(Engine):
         charge, slot = 0.0, self.rehearsal.begin(self.n_rounds, self.rounds_of)
         if self.uses_repeats:
             self.find_ticket(asked_at)
-        self.steps[:] = 0.0
+        self.mixture.forget_steps()
         if slot < 0:
             return False
         with gil:
@@ -166,7 +113,7 @@ cdef class Experts(Engine):
         if self.archive is not None:
             # The mixers are fitted to the exemplars of all absent labels, while the archive is not: with a
             # weight for each expert, they overfit by so much in expectation (Akaike).
-            charge = self.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
+            charge = self.mixture.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
         self.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
         return True
 
@@ -195,21 +142,35 @@ cdef class Experts(Engine):
         return self.archive is not None and self.archive.roll_back()
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
-        cdef int due = 0
-        n = self.store.vectors.n
-        exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
-        if exemplar >= 0:
+        self.stage(label, weight)
+        due = self.learn_archive(label, weight, threshold)
+        due |= self.finish(label)
+        self.watch()
+        return due
+
+    cdef int stage(self, Py_ssize_t label, double weight) except -1 nogil:
+        """Do all that may fail; what was done before is taken back by `roll_back` then."""
+        self.n_before = self.store.vectors.n
+        self.exemplar = self.rehearsal.take(label, self.rounds_of[label] + 1, self.store)
+        if self.exemplar >= 0:
             with gil:
-                self.put(self.rehearsal.store, exemplar)
-        kept = self.rehearsal.kept(n)
-        slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
-        if slot >= 0:
+                self.put(self.rehearsal.store, self.exemplar)
+        kept = self.rehearsal.kept(self.n_before)
+        self.slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
+        if self.slot >= 0:
             with gil:
-                self.put(self.store, slot)
-        if self.archive is not None:
-            self.archive.forecast()
-            due = self.archive.learn(label, weight, threshold)
-        # Nothing fails until the example is learned; what failed before is taken back by `roll_back`.
+                self.put(self.store, self.slot)
+
+    cdef int learn_archive(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
+        """Let the archive learn, as the last one that may fail; return what is due."""
+        if self.archive is None:
+            return 0
+        self.archive.forecast()
+        return self.archive.learn(label, weight, threshold)
+
+    cdef int finish(self, Py_ssize_t label) noexcept nogil:
+        """Learn what was staged. Nothing fails; return what is due."""
+        slot, exemplar = self.slot, self.exemplar
         if slot >= 0 or exemplar >= 0:
             with gil:
                 self.saved.clear()
@@ -218,23 +179,23 @@ cdef class Experts(Engine):
         if slot >= 0:
             self.rehearsal.owners[slot] = label
         self.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
-        due |= self.end_round(label)
-        for i in range(self.learned.shape[0]):
-            if i < self.n_experts or i >= 3 * self.n_experts:
-                self.learned[i] *= RHO
-            self.learned[i] += self.steps[i]
-        self.normalize()
+        due = self.end_round(label)
+        self.mixture.apply()
+        self.compute_shares()
         self.rehearsal.count(label, self.rounds_of[label], self.n_rounds)
         self.repeats.count(label)
         if self.ticket >= 0:
             self.tickets.close(self.ticket)
-        self.posteriors.update(slot, n)
+        self.posteriors.update(slot, self.n_before)
+        return due
+
+    cdef int watch(self) except -1 nogil:
+        """Add the example that was learned to running sums, and watch rounding errors."""
         if self.sums is not None:
             self.sums.add(self.store)
-        if slot >= 0 and self.store.vectors.n_inserted % CHECK_INTERVAL == 0:
+        if self.slot >= 0 and self.store.vectors.n_inserted % CHECK_INTERVAL == 0:
             with gil:  # a column of the inverses, in turn
                 self.posteriors.repair(self.store.vectors.n_inserted // CHECK_INTERVAL % self.store.vectors.n)
-        return due
 
     cdef int put(self, Store store, Py_ssize_t slot) except -1:
         """Store the example of a store in a slot, in a round that may fail."""
@@ -244,13 +205,12 @@ cdef class Experts(Engine):
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:
             self.archive.widen(n_labels)
-        means, mixtures = self.posteriors.widened(n_labels), np.zeros((4, n_labels))
-        probabilities, logs = np.zeros((2, self.n_experts, n_labels))
+        means, mixed = self.posteriors.widened(n_labels), self.mixture.widened(n_labels)
         labels, runs = self.rehearsal.widened(n_labels), self.repeats.widened(n_labels)
         Engine.set_labels(self, n_labels)
         self.posteriors.widen(means)
         self.rehearsal.labels, self.repeats.counts = labels, runs
-        self.probabilities, self.logs, self.mixtures = probabilities, logs, mixtures
+        self.mixture.widen(mixed)
         return 0
 
     # What is learned.
@@ -259,8 +219,7 @@ cdef class Experts(Engine):
     def nbytes(self):
         """Memory of all experts but the archive, and of the store, in bytes."""
         parts = (
-            self.posteriors, self.repeats, self.tickets, self.store, self.rehearsal, self.learned, self.steps,
-            self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
+            self.posteriors, self.repeats, self.tickets, self.store, self.rehearsal, self.mixture, self.shares,
         )
         return sum([part.nbytes for part in parts])
 
@@ -268,14 +227,14 @@ cdef class Experts(Engine):
         """Return the state without vectors and exemplars."""
         return {
             "tickets": self.tickets.state(),
-            "posteriors": self.posteriors.state(self.store.vectors.n), "weights": self.learned.base.copy(),
+            "posteriors": self.posteriors.state(self.store.vectors.n), "weights": self.mixture.state(),
             "repeats": self.repeats.state(), "rehearsal": self.rehearsal.state(self.store.vectors.n),
         }
 
     def restore_own(self, state):
         self.posteriors.restore(state["posteriors"], self.store.vectors.n)
-        self.learned.base[:] = floats(state["weights"], (3 * self.n_experts + 3,))
-        self.normalize()
+        self.mixture.restore(state["weights"])
+        self.compute_shares()
         self.repeats.restore(state["repeats"])
         self.tickets.restore(state["tickets"], self.n_rounds)
         self.rehearsal.restore(state["rehearsal"], self.store.vectors.n)

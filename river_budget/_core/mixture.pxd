@@ -1,0 +1,42 @@
+# A mixture of experts, each of which gives each label a probability: two layers of weights, and how they learn.
+#
+# A hedge and two mixers, a slow and a fast one, each weigh the experts; a second hedge weighs these three, and
+# its mean is the forecast. A hedge weighs by how probable the labels were that came, a mixer is an online
+# logistic regression on the log probabilities. Experts and the model as a whole, or a root and a leaf, may be
+# mixed: a mixture knows nothing of where the probabilities come from.
+#
+# Who owns a mixture fills `probabilities`, and calls `mix`. A label that came, or was rehearsed, is learned in two
+# steps: `add_steps` computes what it changes, in the last forecast, and changes nothing that is learned; `apply`
+# adds all steps since `forget_steps`. None of these can fail.
+#
+# The five log weights of the hedges may be exchanged for others (`take_hedges`): then one object mixes for many
+# owners that share the mixers.
+cdef class Mixture:
+    cdef readonly Py_ssize_t n_experts, n_labels
+    cdef double[2] decays              # of the log weights of the first and of the second hedge, in each round
+    cdef double[2] rates               # learning rates of the slow and of the fast mixer
+    # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
+    # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
+    # the hedge, and of the three in the forecast (experts + 3,).
+    cdef double[::1] learned, steps
+    cdef readonly double[::1] weights
+    # The last forecast: probabilities (experts, labels), their logarithms, up to a term for each expert,
+    # and the three mixtures and the forecast (4, labels).
+    cdef double[:, ::1] probabilities, logs, mixtures
+
+    # Compute the forecast from the probabilities of the experts.
+    cdef void mix(self) noexcept nogil
+    cdef void forget_steps(self) noexcept nogil
+    # Add what a label changes in the last forecast, with its share in the hedges and in the mixers, and a
+    # charge on the log probabilities of the mixers.
+    cdef void add_steps(self, Py_ssize_t label, double hedges, double mixers, double charge) noexcept nogil
+    cdef void apply(self) noexcept nogil
+    # Compute the weights of both hedges from their logarithms.
+    cdef void normalize(self) noexcept nogil
+    # Copy the log weights of both hedges, or their steps, from or to an array (experts + 3,).
+    cdef void take_hedges(self, const double *log_weights) noexcept nogil
+    cdef void give_hedges(self, double *log_weights) noexcept nogil
+    cdef void take_steps(self, double *steps) noexcept nogil
+    # Return the arrays for a number of labels, which `widen` puts in their place.
+    cdef tuple widened(self, Py_ssize_t n_labels)
+    cdef int widen(self, tuple arrays) except -1
