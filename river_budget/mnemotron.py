@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -9,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_budget, check_not_negative, one_of, out_of_memory
+from river_budget._checks import check_budget, check_count, check_not_negative, one_of, out_of_memory
 from river_budget._core.experts import Experts
+from river_budget._core.regions import Regions
 from river_budget._core.slopes import mean_squared_slopes
 from river_budget._core.store import Store
+from river_budget._regions import Leaves, Region, regions_of
 from river_budget._state import Field, State, probe, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.relevances import Relevances, next_relevances
@@ -35,6 +38,11 @@ __all__ = ["Mnemotron"]
 STEADY, SLOW, MEDIUM, FAST = (1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1)
 DEFAULT_PAIRS = STEADY, SLOW, MEDIUM, FAST
 
+# The kernels of the leaf of a region.
+LEAF_KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
+
+MOST_REGIONS = 2**16
+
 # The largest error that a restored inverse Gram matrix may have. Rounding errors stay below a thousandth
 # of it.
 LARGEST_ERROR = 1e-2
@@ -53,6 +61,8 @@ WITHOUT_RELEVANCES: dict[Kernel, Any] = {
     RationalQuadratic(gamma_factor=10.0): (STEADY, MEDIUM),
     Normalized(Polynomial(degree=1)): (STEADY, MEDIUM),
 }
+
+check_regions = functools.partial(check_count, most=MOST_REGIONS)
 
 
 @documented
@@ -91,6 +101,17 @@ class Mnemotron(Machine):
     take about `4 (E + Z) B (B + 28)` bytes, 870 kB by default. With more than two labels, each label takes `8 E (B + 1)` bytes, and all of them
     `8 C (C + 22)` bytes for counts of repeated labels.
 
+    On long streams, 100 vectors saturate. With `regions`, a tree divides the features into at most so
+    many regions, and each has a leaf: a small model of four experts, which learns the examples of its
+    region alone. All examples are learned by the root as well, the model without regions, and a mixture
+    weighs root and leaf. After 200 examples, a region is divided on the feature and at the threshold
+    that reduce the Gini impurity of its labels most, and both parts begin with its leaf. Features are
+    numbers, categories and elements of arrays, of the first 50 of these examples; one that is missing
+    is 0. A round takes one of the root and one of the leaf. For R regions with a budget b, leaves take R
+    times the above, with E = 4, Z = 2 and b: 94 kB each by default; and `8 C + 48` bytes. While there are
+    fewer regions than allowed, each also has statistics of `32 (184 + 64 min(C, 8))` bytes at most, and
+    of 1,024 names.
+
     Parameters
     ----------
     kernels
@@ -120,6 +141,11 @@ class Mnemotron(Machine):
     archive
         Use it when classes come one after the other: it adds a `KernelLDA`, which forgets no class, as
         an expert, at the cost of its time and memory. This is its number of random features, even.
+    regions
+        Maximum number of regions. Use 16 or more on streams of 10,000 examples or more, in particular if
+        the concept is cut along axes; with many labels, or arrays, a larger budget gains more.
+    region_budget
+        Maximum number of support vectors of the leaf of each region.
 
     Examples
     --------
@@ -163,6 +189,8 @@ class Mnemotron(Machine):
     relevances: bool = parameter(default=True, check=one_of(True, False))
     repeats: bool = True
     archive: int | None = parameter(default=None, check=check_n_features)
+    regions: int = parameter(default=1, check=check_regions)
+    region_budget: int = parameter(default=50, check=check_budget)
 
     @classmethod
     def _check_arrays(cls, parameters: State, state: State) -> None:
@@ -190,11 +218,36 @@ class Mnemotron(Machine):
         self._archive = None if archive is None else KernelLDA(archive, dtype=self.dtype)
         engine = None if self._archive is None else self._archive._f  # noqa: SLF001
         exemplars, n = store.empty_like(), self.budget
+        given = store, exemplars, pairs, n, self.novelty, repeats, engine
+        leaves = Leaves([]) if self.regions == 1 else Leaves([self._new_leaf()])
         try:
-            return Experts(store, exemplars, pairs, n, self.novelty, repeats, engine)
+            return Regions(*given, leaves, self.regions) if leaves.models else Experts(*given)
         except MemoryError:
             n_matrices = sum(map(len, pairs)) + store.n_kernels
             raise out_of_memory("budget", n, 4 * n_matrices * n * (n + 28)) from None
+
+    def _new_leaf(self) -> _Leaf:
+        """Return the model of a region. Raises ValueError if no kernel reads features."""
+        reads_features = any(kernel.spec is not None for kernel in self._given)
+        require(
+            reads_features, "regions need a kernel that is no FunctionKernel: they divide features"
+        )
+        return _Leaf(
+            self.region_budget,
+            LEAF_KERNELS,
+            FEW_PAIRS,
+            self.novelty,
+            self.repeats,
+            dtype=self.dtype,
+        )
+
+    @property
+    def regions_(self) -> list[Region]:
+        """The regions, if the model has more than one: rule, examples and accuracy of each.
+
+        Without `regions`, it is empty.
+        """
+        return regions_of(self._f, self._labels.column) if self._leaves else []
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
@@ -269,7 +322,8 @@ class Mnemotron(Machine):
     def numerical_errors(self) -> dict[str, float]:
         posteriors, n = self._f.posteriors, self._f.n
         residuals = posteriors.inverses.matrices_of(n) @ posteriors.grams() - np.eye(n)
-        return {"inverses": float(np.abs(residuals).max(initial=0.0))}
+        errors = [leaf.numerical_errors()["inverses"] for leaf in self._leaves]
+        return {"inverses": max([float(np.abs(residuals).max(initial=0.0)), *errors])}
 
     def _check_restored(self) -> None:
         super()._check_restored()
@@ -284,6 +338,7 @@ class Mnemotron(Machine):
         if scales is not None and self._learns_relevances and is_due:
             self._learn_relevances(scales)
         self._follow_archive()
+        self._follow_regions()
 
     def _schedule(self) -> None:
         super()._schedule()
@@ -321,11 +376,23 @@ class Mnemotron(Machine):
     def _recover(self) -> None:
         super()._recover()
         self._follow_archive()
+        self._follow_regions()
 
     def _follow_archive(self) -> None:
         """Update the scales and the width of the archive if that is due, also after an interrupt."""
         if self._archive is not None:
             self._archive._recover()  # noqa: SLF001
+
+    @property
+    def _leaves(self) -> Sequence[_Leaf]:
+        return self._f.leaves.models if isinstance(self._f, Regions) else ()
+
+    def _follow_regions(self) -> None:
+        """Update the scales of the last leaf and divide its region if due, also after an interrupt."""
+        f = self._f
+        if isinstance(f, Regions) and f.region >= 0:
+            self._leaves[f.region].follow()
+            f.grow()
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the store, and give each expert the prior that the changed kernels imply.
@@ -377,6 +444,18 @@ class Mnemotron(Machine):
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
+
+
+class _Leaf(Mnemotron):
+    """The model of a region, whose engine learns within the rounds of another one."""
+
+    def follow(self) -> None:
+        """Update scales if that is due."""
+        if self._f.n_rounds >= self._f.scales_due_at:
+            self._learn_scales()
+
+    def _check_width(self) -> None:
+        """Leave it to the root to warn of widths that tell nothing."""
 
 
 def _checked(kernels: Any) -> tuple[Kernel, ...]:

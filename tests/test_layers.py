@@ -20,7 +20,7 @@ LAYERS = [
     ["_core"],
     ["base"],
     ["theory"],
-    ["kernel_lda"],
+    ["kernel_lda", "_regions"],
     ["perceptrons", "mnemotron", "calibration"],
     ["rejection", "bandit", "active"],
     ["__init__"],

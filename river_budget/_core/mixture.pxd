@@ -9,7 +9,7 @@
 # steps: `add_steps` computes what it changes, in the last forecast, and changes nothing that is learned; `apply`
 # adds all steps since `forget_steps`. None of these can fail.
 #
-# The five log weights of the hedges may be exchanged for others (`take_hedges`): then one object mixes for many
+# The log weights of the hedges may be exchanged for others (`take_hedges`): then one object mixes for many
 # owners that share the mixers.
 cdef class Mixture:
     cdef readonly Py_ssize_t n_experts, n_labels
@@ -33,10 +33,13 @@ cdef class Mixture:
     cdef void apply(self) noexcept nogil
     # Compute the weights of both hedges from their logarithms.
     cdef void normalize(self) noexcept nogil
-    # Copy the log weights of both hedges, or their steps, from or to an array (experts + 3,).
+    # Copy the log weights of both hedges from or to an array (experts + 3,).
     cdef void take_hedges(self, const double *log_weights) noexcept nogil
     cdef void give_hedges(self, double *log_weights) noexcept nogil
+    # Move the steps of both hedges to such an array, and add them again; or add them to other log weights.
     cdef void take_steps(self, double *steps) noexcept nogil
+    cdef void return_steps(self, const double *steps) noexcept nogil
+    cdef void apply_to(self, double *log_weights, const double *steps) noexcept nogil
     # Return the arrays for a number of labels, which `widen` puts in their place.
     cdef tuple widened(self, Py_ssize_t n_labels)
     cdef int widen(self, tuple arrays) except -1

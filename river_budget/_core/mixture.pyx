@@ -104,12 +104,20 @@ cdef class Mixture:
         memcpy(log_weights + n, &self.learned[3 * n], 3 * sizeof(double))
 
     cdef void take_steps(self, double *steps) noexcept nogil:
-        """Move the steps of both hedges to an array (experts + 3,); those of the mixers stay."""
         n = self.n_experts
         memcpy(steps, &self.steps[0], n * sizeof(double))
         memcpy(steps + n, &self.steps[3 * n], 3 * sizeof(double))
         memset(&self.steps[0], 0, n * sizeof(double))
         memset(&self.steps[3 * n], 0, 3 * sizeof(double))
+
+    cdef void return_steps(self, const double *steps) noexcept nogil:
+        n = self.n_experts
+        for i in range(n + 3):
+            self.steps[i if i < n else 2 * n + i] += steps[i]
+
+    cdef void apply_to(self, double *log_weights, const double *steps) noexcept nogil:
+        for i in range(self.n_experts + 3):
+            log_weights[i] = self.decays[i >= self.n_experts] * log_weights[i] + steps[i]
 
     # Labels, and what is learned.
 
