@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_budget, check_count, check_not_negative, one_of, out_of_memory
+from river_budget._checks import (
+    check_budget,
+    check_count,
+    check_not_negative,
+    one_of,
+    out_of_memory,
+)
 from river_budget._core.experts import Experts
 from river_budget._core.regions import Regions
 from river_budget._core.slopes import mean_squared_slopes
@@ -38,8 +44,9 @@ __all__ = ["Mnemotron"]
 STEADY, SLOW, MEDIUM, FAST = (1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1)
 DEFAULT_PAIRS = STEADY, SLOW, MEDIUM, FAST
 
-# The kernels of the leaf of a region.
+# The kernels of the leaf of a region, and the pairs of each.
 LEAF_KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
+LEAF_PAIRS = STEADY, MEDIUM
 
 MOST_REGIONS = 2**16
 
@@ -235,7 +242,7 @@ class Mnemotron(Machine):
         return _Leaf(
             self.region_budget,
             LEAF_KERNELS,
-            FEW_PAIRS,
+            LEAF_PAIRS,
             self.novelty,
             self.repeats,
             dtype=self.dtype,
