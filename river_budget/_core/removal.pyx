@@ -148,7 +148,7 @@ cdef class ValidationTable:
         self.example_labels[self.m] = label
 
     def join(self, bint is_offered=False):
-        """Add the example of the round as the last vector; and as an example if it was offered, or vectors are examples."""
+        """Add the example of the round as the last vector; also as an example if it was offered, or vectors are these."""
         f, m, n = self.f, self.m, self.n
         if f.store.vectors.n != n:
             raise ValueError("the table has other vectors than the hypothesis")

@@ -420,7 +420,6 @@ cdef class Store:
                 objects += [snapshots, *snapshots, *[value for x in snapshots for value in x.values()]]
             arrays = [self.bank.by_slot, self.vectors.order]
             arrays += [array for pair in self.bank.matrices.tables.values() for array in pair]
-
             of_arrays = sum([array.nbytes for array in arrays])
             of_layouts = 8 * self.bank.capacity  # the addresses in their list
             of_objects = sum({id(part): sys.getsizeof(part) for part in objects}.values())

@@ -194,7 +194,7 @@ cdef class Vectors:
         try:
             self.store_all(vectors, kernels, n_inserted, n_slots, arrays)
         except BaseException:
-            # If memory ran out: there was enough for as few slots.
+            # If memory ran out, there was enough for as few slots.
             self.store_all(vectors, kernels, n_inserted, len(vectors), arrays)
             raise
 
