@@ -13,7 +13,9 @@ import numpy as np
 from river_budget._arrays import padded
 from river_budget._checks import weight_of
 from river_budget._state import count, integers, require
-from river_budget.kernels import Features  # for annotations, which are evaluated as texts in this module
+# For annotations, which are evaluated as texts in this module.
+from river_budget._core import answer as answers
+from river_budget.kernels import Features
 
 from river_budget._core.answer cimport Answer, by_label, check_answer, probabilities_of_scores
 from river_budget._core.features cimport reallocate
@@ -280,7 +282,7 @@ class Rounds:
         cdef Engine f = self._f
         return f.n_rounds
 
-    def ask(self, x: Features) -> Answer:
+    def ask(self, x: Features) -> answers.Answer:
         """Return what the model says of an example, to `learn` it when its label is known.
 
         Nothing in the model changes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import types
 
@@ -184,6 +185,26 @@ def test_answers_of_wrappers(wrap):
         model.learn(answer, label)
     with pytest.raises(ValueError, match="the answer is that of another model"):
         model.learn(other.ask(x), label)
+
+
+def test_the_maps_learn_from_no_answer_of_the_model_inside():
+    inner = rb.Forgetron(budget=5)
+    model = rb.Calibrated(inner)
+    with pytest.raises(
+        ValueError, match="the answer is that of the model inside: ask the calibrated"
+    ):
+        model.learn(inner.ask({"u": 1.0}), True)
+    assert inner.n_rounds == 0
+
+
+def test_an_answer_of_a_model_of_river_is_pickled_with_its_probabilities():
+    model = rb.Reject(LogisticRegression(), doubt="entropy")
+    for x, label in stream("standard"):
+        answer = model.ask(x)
+        restored = pickle.loads(pickle.dumps(answer))
+        assert restored.probabilities == model.predict_proba_one(x)
+        assert (restored.x, restored.label) == (x, model.predict_one(x))
+        model.learn(restored, label)
 
 
 def test_answers_of_models_of_river():
