@@ -35,6 +35,18 @@ def small(row, **others):
     return row.build(budget=4, n_features=n_features, seed=1, **others)
 
 
+# Labels that depend on a text.
+CELLS = [({**x, "word": "ab"[t % 2]}, t % 2) for t, (x, _) in enumerate(NUMBERS)]
+
+
+def with_regions():
+    """Return a model that has divided a region."""
+    model = rb.Mnemotron(budget=4, regions=3, region_budget=4)
+    for x, y in CELLS * 4:
+        model.learn_one(x, y)
+    return model
+
+
 # The model of each file, and the examples of which it learns the first ones.
 MODELS = {
     **{name: (small(row), MANY_LABELS) for name, row in ALGORITHMS.items()},
@@ -47,6 +59,7 @@ MODELS = {
     **{kind.__name__: (rb.Forgetron(kind(), budget=4), NUMBERS) for kind in KERNELS},
     **{name: (make(), rows(60)) for name, make in PIPELINES.items()},
     "arrays": (UnitNorm("e") | rb.Mnemotron(budget=4), ARRAYS),
+    "regions": (with_regions(), CELLS),
     "Count": (feature_extraction.Agg("u", "colour", stats.Count()) | forgetron(), rows(60)),
     "Reject": (rb.Reject(rb.Calibrated(rb.Forgetron(budget=4))), NUMBERS),
     "Query": (rb.active.Query(rb.Forgetron(budget=4), seed=1), NUMBERS),

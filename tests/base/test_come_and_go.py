@@ -12,6 +12,7 @@ MODELS = {
     **ALGORITHMS,
     "KernelLDA": lambda kernel: rb.KernelLDA(n_features=10, kernel=kernel),
     "Mnemotron-archive": lambda kernel: rb.Mnemotron(budget=5, archive=10),
+    "Mnemotron-regions": lambda kernel: rb.Mnemotron(budget=5, regions=4, region_budget=5),
 }
 
 

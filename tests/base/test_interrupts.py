@@ -72,6 +72,13 @@ def rows(n, seed):
     return X, pd.Series(rng.choices(LABELS, k=n))
 
 
+def cells(n, seed):
+    """Return rows whose labels depend on the signs of two features."""
+    X, _ = rows(n, seed)
+    signs = zip(X["u"] > 0, X["v"] > 0, strict=True)
+    return X, pd.Series([LABELS[u + v] for u, v in signs])
+
+
 def learn_each(model, X, y):
     for x, label in zip(X.to_dict("records"), y, strict=True):
         model.predict_one(x)
@@ -146,6 +153,28 @@ def test_signals_while_features_come_and_go(name):
             assert states[0] == states[1]
             model = loaded if seed % 10 else MODELS[name](None)
     assert storm.n_interrupts == 2 * N_INTERRUPTS
+
+
+def test_signals_while_regions_are_divided():
+    """Blocks are interrupted; the model goes on like one that is not, and divides the same regions."""
+    model = rb.Mnemotron(budget=5, regions=6, region_budget=5)
+    learn_block(model, *rows(9, seed=0))
+    twin = copy.deepcopy(model)
+    with Storm(seed=3, seconds=seconds_of(learn_block, model, *rows(60, seed=0))) as storm:
+        for seed in range(1, 1001):
+            if storm.n_interrupts >= N_INTERRUPTS and len(model.regions_) == 6:
+                break
+            X, y = cells(60, seed)
+            before = model.n_rounds
+            storm.call(lambda: model.learn_many(X, y))  # noqa: B023
+            n_learned = model.n_rounds - before
+            twin.learn_many(X[:n_learned], y[:n_learned])
+            assert len(model.regions_) == len(twin.regions_)
+    assert storm.n_interrupts >= N_INTERRUPTS
+    assert [region.rule for region in model.regions_] == [region.rule for region in twin.regions_]
+    assert len(model.regions_) == 6
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    assert content(loaded.state()) == content(model.state())
 
 
 def learned(model):

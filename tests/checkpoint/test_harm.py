@@ -140,6 +140,7 @@ MODELS = {
     **CLASSES,
     "KernelLDA": lambda _: rb.KernelLDA(n_features=20),
     "archive": lambda _: rb.Mnemotron(budget=5, archive=20),
+    "regions": lambda _: rb.Mnemotron(budget=5, regions=4, region_budget=5),
     "Calibrated": lambda _: rb.Calibrated(rb.Forgetron(budget=5)),
 }
 

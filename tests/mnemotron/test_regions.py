@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+import functools
+import itertools
+import math
+import pickle
+
+import estimator_checks
 import numpy as np
+import pandas as pd
 import pytest
 from plain_regions import LEAF, PlainRegions, softmax, widened
+from refusals import refuses
+from states import content
 
 import river_budget as rb
+from river_budget import checkpoint, testing
+from river_budget.testing.moments import is_interrupted
 
 SMALL = {"budget": 15, "kernels": (rb.RationalQuadratic(), rb.AdditiveRationalQuadratic())}
 
@@ -101,3 +114,260 @@ class OwnMixers(PlainRegions):
 def test_a_fault_is_found(fault):
     model, plain = learned([]), fault(6, 10, **SMALL)
     assert gap(model, plain, cells(400)) > 1e-3
+
+
+def grown(n=700, **parameters):
+    """Return examples with an array and unknown values, and a model of several regions that learned some."""
+    rng = np.random.default_rng(5)
+    examples = [
+        ({**x, "e": rng.normal(size=3), **({"b": None} if t % 7 == 6 else {})}, y)
+        for t, (x, y) in enumerate(cells(n + 300, n_labels=3))
+    ]
+    return learned(examples[:n], **parameters), examples[n:]
+
+
+COPIES = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "checkpoint": lambda model: checkpoint.loads(checkpoint.dumps(model)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("n", [0, 1, 30, 120, 700])
+def test_copies_and_checkpoints_go_on(copied, n):
+    model, examples = grown(n)
+    other = copied(model)
+    assert content(other.state()) == content(model.state())
+    for x, y in examples:
+        assert other.predict_proba_one(x) == pytest.approx(model.predict_proba_one(x), rel=1e-6)
+        model.learn_one(x, y)
+        other.learn_one(x, y)
+    assert other.regions_ == model.regions_
+
+
+def test_blocks_are_learned_and_predicted_like_their_rows():
+    examples = cells(900, n_labels=3)
+    one, many = learned([]), learned([])
+    X, y = pd.DataFrame([x for x, _ in examples]), pd.Series([y for _, y in examples])
+    for start in (0, 450):
+        rows = slice(start, start + 450)
+        for x, label in examples[rows]:
+            one.learn_one(x, label)
+        many.learn_many(X[rows], y[rows])
+    assert len(one.regions_) > 2
+    assert content(many.state()) == content(one.state())
+    expected = [one.scores_one(x) for x, _ in examples]
+    pd.testing.assert_frame_equal(many.scores_many(X), pd.DataFrame(expected))
+
+
+def test_one_region_is_the_model_without_regions():
+    examples = cells(500)
+    one, model = rb.Mnemotron(**SMALL), rb.Mnemotron(**SMALL, regions=1, region_budget=7)
+    learned(examples, one)
+    learned(examples, model)
+    assert content(model.state()) == content(one.state())
+    assert model.regions_ == []
+
+
+def test_the_root_is_the_model_without_regions():
+    examples = cells(700, n_labels=3)
+    root, model = learned(examples, rb.Mnemotron(**SMALL)), learned(examples)
+    assert len(model.regions_) > 1
+    assert model.support_vectors == root.support_vectors
+    assert model.coefficients.tolist() == root.coefficients.tolist()
+    assert model.expert_weights == root.expert_weights
+    assert model.norm == root.norm
+    assert model.novelty_one(examples[0][0]) == root.novelty_one(examples[0][0])
+
+
+def test_it_is_better_where_the_concept_is_cut_along_axes():
+    examples, rates = cells(2000), []
+    for model in (rb.Mnemotron(**SMALL), learned([])):
+        wrong = 0
+        for x, y in examples:
+            wrong += model.predict_one(x) != y
+            model.learn_one(x, y)
+        rates.append(wrong / len(examples))
+    assert rates[1] < rates[0] - 0.02
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"archive": 20},
+        {"repeats": False},
+        {"class_weight": "balanced"},
+        {"class_weight": {"u": 3.0}},
+    ],
+    ids=str,
+)
+def test_it_goes_together_with(parameters):
+    examples = cells(700, n_labels=3)
+    model = learned(examples, **parameters)
+    assert len(model.regions_) > 1
+    assert np.mean([model.predict_one(x) == y for x, y in examples[400:]]) > 0.6
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    assert content(loaded.state()) == content(model.state())
+
+
+def test_memory_is_flat_after_the_last_split():
+    model, sizes = learned([], regions=3), {}
+    for x, y in cells(2500):
+        model.learn_one(x, y)
+        sizes.setdefault(len(model.regions_), []).append(model.memory_bytes)
+    root = rb.Mnemotron(**SMALL)
+    assert len(sizes) == 3
+    assert sizes[1][-1] > learned(cells(20), root).memory_bytes
+    assert sizes[2][0] - sizes[1][-1] > 4 * 6 * 10 * 38
+    assert max(sizes[3][-500:]) - min(sizes[3][-500:]) < 1000  # an exemplar now and then
+    assert model._f.statistics is None
+
+
+def test_errors_of_leaves_are_told():
+    model = learned(cells(500))
+    assert model.numerical_errors()["inverses"] < 1e-6
+    leaf = model._f.leaves.models[-1]._f.posteriors
+    leaf.inverses.set(0, 2.0 * leaf.inverses.matrices_of(leaf.inverses.n_matrices)[0])
+    assert model.numerical_errors()["inverses"] > 1e-3
+
+
+def test_late_labels_are_late_for_leaves_too():
+    """Runs of labels tell nothing of an example that was asked about before the last label came."""
+    examples = [(x, "uv"[t // 40 % 2]) for t, (x, _) in enumerate(cells(700))]
+    prompt, late, answers = learned([]), learned([]), collections.deque()
+    for x, y in examples:
+        prompt.learn(prompt.ask(x), y)
+        answers.append((late.ask(x), y))
+        if len(answers) > 5:
+            late.learn(*answers.popleft())
+    counts = [
+        [leaf._f.own_state()["repeats"]["counts"].sum() for leaf in model._f.leaves.models]
+        for model in (prompt, late)
+    ]
+    assert min(counts[0]) > 100
+    assert max(counts[1]) < 10
+
+
+def test_a_round_that_fails_changes_nothing():
+    """The root takes a number in the place of an array, and the leaf cannot."""
+    model, _ = grown(400)
+    x = {"a": 0.5, "b": 0.5, "c": 0.5, "word": "red", "e": np.zeros(4)}
+    refuses("'e' is an array of another length", model.learn_one, x, "u")
+    refuses("'a' has the value", model.learn_one, {**x, "a": math.inf, "e": np.zeros(3)}, "u")
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "many", 2**16 + 1])
+def test_bad_values(value):
+    with pytest.raises(ValueError, match="regions must be a whole number from 1 to 65,536"):
+        rb.Mnemotron(regions=value)
+    with pytest.raises(ValueError, match="region_budget"):
+        rb.Mnemotron(regions=2, region_budget=0)
+
+
+def test_a_function_reads_no_features():
+    kernels = (rb.Normalized(rb.FunctionKernel(rb.RBF(gamma=1.0))),)
+    with pytest.raises(ValueError, match="regions need a kernel that is no FunctionKernel"):
+        rb.Mnemotron(kernels=kernels, regions=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", testing.checks(rb.Mnemotron(regions=4, region_budget=5), seed=1))
+def test_promises(check):
+    check()
+
+
+@pytest.mark.slow
+def test_checks_of_river():
+    estimator_checks.run(rb.Mnemotron(budget=10, regions=4, region_budget=5))
+
+
+def learned_by(model):
+    """Return what was learned but tickets and matrices, whose terms may be added up or not."""
+    return content(model.state(), without=["tickets", "posteriors"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "step"), [(5, 1), (49, 1), (199, 31), (700, 1)])
+def test_interrupts_leave_whole_examples(n, step):
+    """At the first examples, where candidates are chosen, at a split, of which some moments are tried, and later."""
+    model, ((x, y), *_) = grown(n, budget=5, region_budget=5)
+
+    def learn(model):
+        model.learn_one(x, y)
+
+    whole = copy.deepcopy(model)
+    learn(whole)
+    assert len(whole.regions_) == len(model.regions_) + (n == 199)
+    before, after, n_before, n_after = learned_by(model), learned_by(whole), 0, 0
+    for moment in itertools.count(0, step):
+        part = copy.deepcopy(model)
+        if not is_interrupted(functools.partial(learn, part), moment):
+            break
+        found = learned_by(part)
+        assert found in (before, after)
+        expected = (whole if found == after else model).scores_one(x)
+        assert part.scores_one(x) == pytest.approx(expected, rel=1e-9)
+        n_before, n_after = n_before + (found == before), n_after + (found == after)
+    assert n_before > 0
+    assert n_after > 0
+
+
+def forgeries():
+    """Yield the name of a change, what it changes in the state of regions, and the error."""
+    others = {
+        "a threshold": ("thresholds", lambda a: a * math.inf, "not finite"),
+        "a split of a later region": (
+            "regions",
+            lambda a: a + 5,
+            "divides a region that is not there",
+        ),
+        "a split of no region": ("regions", lambda a: a - 9, "divides a region that is not there"),
+        "fewer splits": ("regions", lambda a: a[:-1], "shape"),
+        "an element": ("elements", lambda a: a - 5, "not names and elements"),
+    }
+    for name, (place, change, message) in others.items():
+        yield name, ("tree", place), change, message
+    yield "hedges", ("hedges",), lambda a: a * math.nan, "not finite"
+    yield "fewer hedges", ("hedges",), lambda a: a[:-1], "shape"
+    yield "mixers", ("mixers",), lambda a: a[:-1], "shape"
+    yield "tallies", ("tallies",), lambda a: a - 10**6, "more right predictions"
+    yield "counts", ("statistics", 2, "counts"), lambda a: a[:, :-1], "shape"
+    yield "negative counts", ("statistics", 2, "counts"), lambda a: a - 1000, "is negative"
+
+
+@pytest.mark.parametrize("forgery", [*forgeries()], ids=lambda forgery: forgery[0])
+def test_forged_regions_are_refused(forgery):
+    _, path, change, message = forgery
+    model, _ = grown(900)
+    node = state = model.state()
+    for key in ("hypothesis", "regions", *path[:-1]):
+        node = node[key]
+    node[path[-1]] = change(node[path[-1]])
+    with pytest.raises(ValueError, match=message):
+        learned([]).restore(state)
+
+
+def test_forged_numbers_of_leaves_are_refused():
+    model, _ = grown(900)
+    for n, message in [(0, "from 1 to 6 leaves"), (1, "has 1 leaves"), (9, "from 1 to 6 leaves")]:
+        state = model.state()
+        leaves = state["hypothesis"]["leaves"]
+        state["hypothesis"]["leaves"] = (leaves * 3)[:n]
+        with pytest.raises(ValueError, match=message):
+            learned([]).restore(state)
+    state = model.state()
+    state["hypothesis"]["regions"]["statistics"].pop()
+    with pytest.raises(ValueError, match="has no statistics"):
+        learned([]).restore(state)
+    state = model.state()
+    state["hypothesis"]["regions"]["tree"]["names"][0] = ["no name"]
+    with pytest.raises(TypeError, match="unhashable"):
+        learned([]).restore(state)
+
+
+def test_a_state_with_more_leaves_than_regions_is_refused():
+    state = grown(900)[0].state()
+    with pytest.raises(ValueError, match="from 1 to 2 leaves"):
+        learned([], regions=2).restore(state)
