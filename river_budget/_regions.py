@@ -11,9 +11,15 @@ from typing import Any, NamedTuple, Self
 from river_budget._state import State
 from river_budget.kernels import Category
 
-# A split of a category is between 0, for an example without it, and 1.
 Bounds = tuple[float, float]
 EVERYWHERE: Bounds = (-math.inf, math.inf)
+
+
+class Element(NamedTuple):
+    """An element of an array, as a feature."""
+
+    name: Any
+    index: int
 
 
 class Region(NamedTuple):
@@ -25,7 +31,7 @@ class Region(NamedTuple):
         Which examples are in it, as text; "everything" if there is one region only.
     bounds
         The values of these examples, by feature: above the first number, and up to the second one. A
-        feature is a name, or a pair of a name and an index for an element of an array.
+        feature is the name of a number, a `Category`, or an `Element` of an array.
     n_examples
         Number of examples that came into it.
     accuracy
@@ -88,25 +94,32 @@ def regions_of(f: Any, labels: Mapping[Any, int]) -> list[Region]:
 def _region(path: Any, tally: list[int], labels: Mapping[Any, int], n_support: int) -> Region:
     """Return a region, given the splits on the way to it, and its right predictions and examples."""
     n_right, *n_of_labels = tally
+    n, bounds = sum(n_of_labels), bounds_of(path)
+    accuracy = n_right / n if n else math.nan
+    counts = {label: n_of_labels[column] for label, column in labels.items()}
+    return Region(rule_of(bounds), bounds, n, accuracy, counts, n_support)
+
+
+def bounds_of(path: Any) -> dict[Any, Bounds]:
+    """Return the bounds of a region by feature, given the splits on the way to it."""
     bounds: dict[Any, Bounds] = {}
     for name, element, threshold, is_above in path:
-        feature = name if element < 0 else (name, element)
+        feature = name if element < 0 else Element(name, element)
         low, high = bounds.get(feature, EVERYWHERE)
         bounds[feature] = (max(low, threshold), high) if is_above else (low, min(high, threshold))
-    rule = " and ".join(_rule(feature, *limits) for feature, limits in bounds.items())
-    n = sum(n_of_labels)
-    counts = {label: n_of_labels[column] for label, column in labels.items()}
-    return Region(
-        rule or "everything", bounds, n, n_right / n if n else math.nan, counts, n_support
-    )
+    return bounds
 
 
-def _rule(feature: Any, low: float, high: float) -> str:
-    """Return a condition as text."""
-    if type(feature) is Category and not low < 0.0 and not high >= 1.0:
-        return f"{feature[0]} is not {feature[1]}"
-    if type(feature) is Category and high == math.inf and 0.0 <= low < 1.0:
-        return f"{feature[0]} is {feature[1]}"
+def rule_of(bounds: Mapping[Any, Bounds]) -> str:
+    """Return the conditions of a region as text."""
+    return " and ".join(_condition(*item) for item in bounds.items()) or "everything"
+
+
+def _condition(feature: Any, bounds: Bounds) -> str:
+    low, high = bounds
+    if type(feature) is Category:  # The threshold is between 0, for an example without it, and 1.
+        return f"{feature[0]} is{' not' if low == -math.inf else ''} {feature[1]}"
+    name = f"{feature.name}[{feature.index}]" if type(feature) is Element else feature
     if low == -math.inf:
-        return f"{feature} <= {high:.4g}"
-    return f"{feature} > {low:.4g}" if high == math.inf else f"{low:.4g} < {feature} <= {high:.4g}"
+        return f"{name} <= {high:.6g}"
+    return f"{name} > {low:.6g}" if high == math.inf else f"{low:.6g} < {name} <= {high:.6g}"

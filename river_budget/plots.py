@@ -16,8 +16,10 @@ from matplotlib import pyplot, rcParams  # pyplot tells a notebook how to show f
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.rcsetup import cycler
 
+from river_budget._regions import EVERYWHERE
 from river_budget.base.documented import describing
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
@@ -25,8 +27,8 @@ from river_budget.theory import Certificate
 
 __all__ = [
     "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting", "draw_decision_regions",
-    "draw_errors", "draw_expert_weights", "draw_relevances", "mark_drifts", "plot_certificates",
-    "plot_comparison", "plot_continual_runs",
+    "draw_errors", "draw_expert_weights", "draw_regions", "draw_relevances", "mark_drifts",
+    "plot_certificates", "plot_comparison", "plot_continual_runs",
 ]  # fmt: skip
 
 # The resolution of figures in files.
@@ -142,6 +144,20 @@ def draw_decision_regions(
         us, vs = vectors[coefficients.argmax(axis=1) == c].T
         axes.scatter(us, vs, s=3, color=color)
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
+
+
+@_plot
+def draw_regions(axes: Axes, model: Any, names: Pair, limits: Pair, n_points: int = 80) -> None:
+    """Draw the decision regions of a `Mnemotron` of two features, and the rectangles of its `regions_`.
+
+    The colours are those of `draw_decision_regions`; support vectors are those of the root.
+    """
+    draw_decision_regions(axes, model, names, limits, n_points)
+    for region in model.regions_:
+        sides = [np.clip(region.bounds.get(name, EVERYWHERE), *limits) for name in names]
+        (left, right), (bottom, top) = sides
+        style = {"fill": False, "edgecolor": "blue", "linewidth": 0.8}
+        axes.add_patch(Rectangle((left, bottom), right - left, top - bottom, **style))
 
 
 @_plot

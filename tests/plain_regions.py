@@ -102,7 +102,8 @@ class PlainRegions:
     def forecast(self, x):
         """Return the probability of each column, and keep what it was made of."""
         node = self.find(x)
-        p = np.array([model._f.probabilities_of(x) for model in (self.root, node.model)])
+        scores = np.array([model._f.scores(x) for model in (self.root, node.model)])
+        p = (1 + scores) / 2
         logs, hedges = np.log(np.clip(p, 0.02 / p.shape[1], 0.99)), self.hedges_of(node)
         mixtures = [softmax(hedges[:2]) @ p, *(softmax(w @ logs) for w in self.mixers_of(node))]
         self.last = node, p, logs, np.array(mixtures)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -174,3 +175,18 @@ def test_relevances_are_lines_with_gaps(axes):
     assert features[0].get_ydata()[1:].tolist() == [1.5, 1.2]
     assert [math.isnan(value) for value in features[1].get_ydata()] == [True, False, True]
     assert set(mean.get_ydata()) == {1.0}
+
+
+def test_regions_are_rectangles_that_cover_the_plane(axes):
+    model = rb.Mnemotron(budget=5, regions=3, region_budget=5)
+    for x, _ in synth.NoisyCheckerboard(900, seed=3):
+        model.learn_one({"u": x[0], "v": x[1]}, (x[0] > 0.2) + (x[1] > 0.1))
+    limits = (-1.0, 1.0)
+    plots.draw_regions(axes, model, ("u", "v"), limits, n_points=20)
+    drawn = [(*patch.get_xy(), patch.get_width(), patch.get_height()) for patch in axes.patches]
+    assert len(drawn) == len(model.regions_) == 3
+    assert sum(width * height for *_, width, height in drawn) == pytest.approx(4.0)
+    bounds = model.regions_[0].bounds
+    left, bottom, width, height = drawn[0]
+    assert (left, left + width) == pytest.approx(np.clip(bounds.get("u", limits), *limits))
+    assert (bottom, bottom + height) == pytest.approx(np.clip(bounds.get("v", limits), *limits))

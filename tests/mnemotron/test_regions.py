@@ -19,6 +19,8 @@ from states import content
 
 import river_budget as rb
 from river_budget import checkpoint, testing
+from river_budget._regions import bounds_of, rule_of
+from river_budget.kernels import Category
 from river_budget.testing.moments import is_interrupted
 
 SMALL = {"budget": 15, "kernels": (rb.RationalQuadratic(), rb.AdditiveRationalQuadratic())}
@@ -54,10 +56,20 @@ def learned(examples, model=None, **parameters):
     return model
 
 
+def many_labels(n):
+    """Return cells of 12 labels, of which one comes every 15 examples."""
+    rng = np.random.default_rng(2)
+    names = np.arange(n) // 15
+    labels = [int(rng.integers(0, min(12, 2 + k))) for k in names]
+    points = [(label % 4 + rng.random(), label // 4 + rng.random()) for label in labels]
+    return [({"u": u, "v": v}, f"label {y}") for (u, v), y in zip(points, labels, strict=True)]
+
+
 STREAMS = {
     "2 labels": lambda n: cells(n),
     "3 labels": lambda n: cells(n, n_labels=3),
     "tasks": in_tasks,
+    "many labels": many_labels,
     "many names": lambda n: cells(n, n_names=40),
 }
 
@@ -256,6 +268,48 @@ def test_a_round_that_fails_changes_nothing():
     x = {"a": 0.5, "b": 0.5, "c": 0.5, "word": "red", "e": np.zeros(4)}
     refuses("'e' is an array of another length", model.learn_one, x, "u")
     refuses("'a' has the value", model.learn_one, {**x, "a": math.inf, "e": np.zeros(3)}, "u")
+
+
+RULES = [
+    ([("salary", -1, 75000.0, True), ("age", -1, 40.0, False)], "salary > 75000 and age <= 40"),
+    ([("a", -1, 1.0, True), ("a", -1, 3.0, False), ("a", -1, 2.0, True)], "2 < a <= 3"),
+    ([(Category.of("colour", "red"), -1, 0.5, True)], "colour is red"),
+    ([(Category.of("colour", "red"), -1, 0.5, False)], "colour is not red"),
+    ([("e", 2, -0.25, True)], "e[2] > -0.25"),
+    ([], "everything"),
+]
+
+
+@pytest.mark.parametrize(("path", "rule"), RULES, ids=[rule for _, rule in RULES])
+def test_the_rule_of_a_region(path, rule):
+    assert rule_of(bounds_of(path)) == rule
+
+
+def test_what_regions_tell():
+    examples, rights = cells(900), collections.Counter()
+    model = learned([])
+    for x, y in examples:
+        divided = model.regions_
+        hit = model.predict_one(x) == y
+        (place,) = [i for i, region in enumerate(divided) if is_in(x, region)]
+        model.learn_one(x, y)
+        rights[place] += hit
+        if len(model.regions_) > len(divided):
+            del rights[place]
+    regions = model.regions_
+    assert len(regions) > 2
+    for place, region in enumerate(regions):
+        assert region.n_examples == sum(region.labels.values())
+        assert region.accuracy * region.n_examples == pytest.approx(rights[place])
+        assert region.n_support == 10
+
+
+def is_in(x, region):
+    """Return whether an example is within the bounds of a region."""
+    values = {**x, Category.of("word", x["word"]): 1.0}
+    return all(
+        low < values.get(feature, 0.0) <= high for feature, (low, high) in region.bounds.items()
+    )
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, "many", 2**16 + 1])
