@@ -19,7 +19,7 @@ class Element(NamedTuple):
     """An element of an array, as a feature."""
 
     name: Any
-    index: int
+    place: int
 
 
 class Region(NamedTuple):
@@ -119,7 +119,7 @@ def _condition(feature: Any, bounds: Bounds) -> str:
     low, high = bounds
     if type(feature) is Category:  # The threshold is between 0, for an example without it, and 1.
         return f"{feature[0]} is{' not' if low == -math.inf else ''} {feature[1]}"
-    name = f"{feature.name}[{feature.index}]" if type(feature) is Element else feature
+    name = f"{feature.name}[{feature.place}]" if type(feature) is Element else feature
     if low == -math.inf:
         return f"{name} <= {high:.6g}"
     return f"{name} > {low:.6g}" if high == math.inf else f"{low:.6g} < {name} <= {high:.6g}"

@@ -156,8 +156,9 @@ def draw_regions(axes: Axes, model: Any, names: Pair, limits: Pair, n_points: in
     for region in model.regions_:
         sides = [np.clip(region.bounds.get(name, EVERYWHERE), *limits) for name in names]
         (left, right), (bottom, top) = sides
-        style = {"fill": False, "edgecolor": "blue", "linewidth": 0.8}
-        axes.add_patch(Rectangle((left, bottom), right - left, top - bottom, **style))
+        rectangle = Rectangle((left, bottom), right - left, top - bottom, fill=False)
+        rectangle.set(edgecolor="blue", linewidth=0.8)
+        axes.add_patch(rectangle)
 
 
 @_plot
