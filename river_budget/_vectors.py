@@ -39,7 +39,8 @@ def state_of(described: Sequence[tuple[Any, ...]]) -> State:
         "sizes": np.array([len(v.names) for v in vectors], np.int64),
         "places": np.array(places, np.int64),
         "values": np.frombuffer(b"".join(v.values for v in vectors)).copy(),
-        "arrays": tuple(v.arrays for v in vectors if v.arrays is not None),
+        # An example with arrays that was not learned may have left room for these.
+        "arrays": tuple(v.arrays for v in vectors) if any(v.arrays for v in vectors) else (),
         "inserted": np.array([v.inserted for v in vectors], np.int64),
     }
 

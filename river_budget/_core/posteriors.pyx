@@ -236,14 +236,15 @@ cdef class Posteriors:
     def replace(self, kernels, inverses, experts, covariances, means):
         """Set the inverses of some kernels, and the covariances C and the means a of their experts.
 
-        It calls no function of Python, so no interrupt can come in between.
+        It calls no function of Python, so no interrupt can come in between. NumPy lets one in where it is
+        given a list of places.
         """
         for z, inverse in zip(kernels, inverses, strict=True):
             self.inverses.set(z, inverse)
-        for e, covariance in zip(experts, covariances, strict=True):
+        for e, covariance, mean in zip(experts, covariances, means, strict=True):
             self.covariances.set(e, covariance)
-        self.means.base[experts, :, : means.shape[2]] = means
-        self.scales.base[experts] = 1.0
+            self.means.base[e, :, : mean.shape[1]] = mean
+            self.scales[<Py_ssize_t> e] = 1.0
         self.before = None
 
     def grams(self):

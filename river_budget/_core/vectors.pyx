@@ -136,7 +136,7 @@ cdef class Vectors:
     cdef int rescale(self, tuple kernels, dict factors, double pooled, dict relevances) except -1:
         # Names that cannot be looked up raise before the first change.
         dict.fromkeys(list(self.features.index))
-        if kernels != self.bank.kernels:
+        if self.n > 0 and kernels != self.bank.kernels:
             self.bank.array_sizes = dict(self.matrices.sizes)
         self.bank.factors, self.bank.pooled, self.bank.relevances = factors, pooled, relevances
         try:
