@@ -52,13 +52,15 @@ class Classifier:
                 },
             },
         )
+        self.make_instance = imported("capymoa.core").Instance.from_array
         self.learner = getattr(classifiers, learner)(self.schema, **parameters)
 
     def instance(self, x: dict) -> Any:
         """Return an example without a label, which is in Java already."""
         values = np.array([x[name] for name in self.names], dtype=float)
-        instance = imported("capymoa.core").Instance.from_array(self.schema, values)
-        assert instance.java_instance is not None
+        instance = self.make_instance(self.schema, values)
+        # It is made in Java when it is first asked for.
+        _ = instance.java_instance
         return instance
 
     def predict_proba_one(self, instance: Any) -> dict[Any, float]:
