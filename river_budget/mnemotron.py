@@ -116,8 +116,8 @@ class Mnemotron(Machine):
     numbers, categories and elements of arrays, of the first 50 of these examples; one that is missing
     is 0. A round takes one of the root and one of the leaf. For R regions with a budget b, leaves take R
     times the above, with E = 4, Z = 2 and b: 94 kB each by default; and `8 C + 48` bytes. While there are
-    fewer regions than allowed, each also has statistics of `32 (184 + 64 min(C, 8))` bytes at most, and
-    of 1,024 names.
+    fewer regions than allowed, each also has statistics of at most `32 (184 + 64 min(C, 8))` bytes, or of
+    about 100 bytes for each of its first 1,024 features.
 
     Parameters
     ----------
