@@ -63,6 +63,7 @@ def for_any_labels(make: Callable) -> Maker:
 
 MODELS: dict[str, Maker] = {
     "Mnemotron": lambda _: rb.Mnemotron(BUDGET),
+    "Mnemotron, regions=16": lambda _: rb.Mnemotron(BUDGET, regions=16),
     "Mnemotron, relevances=False": lambda _: rb.Mnemotron(BUDGET, relevances=False),
     "Mnemotron, B=50": lambda _: rb.Mnemotron(BUDGET // 2),
     "KernelPA, unbounded": lambda _: rb.KernelPAClassifier(),

@@ -82,6 +82,9 @@ def capymoa(learner: str, **parameters: object) -> Maker:
 
 MODELS: dict[str, Maker] = {
     "Mnemotron": ours(lambda: rb.Mnemotron(budget=BUDGET)),
+    "Mnemotron, relevances=False": ours(lambda: rb.Mnemotron(budget=BUDGET, relevances=False)),
+    "Mnemotron, regions=16": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=16)),
+    "Mnemotron, regions=64": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=64)),
     "HAT": rivers_tree(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=SEED)),
     "LogisticRegression": logistic_regression,
     "ARF(10)": rivers_tree(lambda: forest.ARFClassifier(n_models=10, seed=SEED)),
