@@ -323,8 +323,10 @@ class Machine(OnlineClassifier):
     def _learn_scales(self) -> None:
         n, scales = self._f.n_rounds, self._feature_scales
         self._schedule()
-        self._check_width()
-        if scales is None or next_update(n - 1) != n:
+        if n <= N_CHECKED_ROWS:
+            self._check_width()
+        is_due = n <= LAST_UPDATE and next_update(n - 1) == n
+        if scales is None or not is_due:
             return
         try:
             if scales.update(self._f.store.names):

@@ -155,6 +155,18 @@ def test_they_follow_a_concept_that_switches():
     assert min(after["c"], after["d"]) > max(after["a"], after["b"])
 
 
+@pytest.mark.slow
+def test_scales_stay_when_they_are_fixed():
+    """After 8,192 examples, relevances are still learned, and scales no more."""
+    model = rb.Mnemotron(5, kernels=(rb.RationalQuadratic(has_relevances=True),))
+    learned(model, switching(8192))
+    scales, n = model._feature_scales.state(), model._relevances.learned_at
+    assert len(scales["factors"]) == 4
+    learned(model, switching(2048, seed=7))
+    assert model._feature_scales.state() == scales
+    assert model._relevances.learned_at == n + 2048
+
+
 def test_the_schedule():
     moments = [n for n in range(1, 5000) if next_relevances(n - 1) == n]
     assert moments == [64, 128, 256, 512, 1024, 2048, 3072, 4096]
