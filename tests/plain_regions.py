@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import softmax
 
 import river_budget as rb
+from river_budget._regions import Element
 from river_budget.kernels import Category
 
 LEAF = {
@@ -38,16 +39,16 @@ def code(label, n_labels):
 
 
 def values_of(x):
-    """Return the features of an example that a split may be on, by name, or by name and element."""
-    values = {}
+    """Return the features of an example by name, or by name and element; arrays come last."""
+    values, of_arrays = {}, {}
     for name, value in x.items():
         if isinstance(value, str):
             values[Category.of(name, value)] = 1.0
         elif isinstance(value, np.ndarray):
-            values |= {(name, i): float(element) for i, element in enumerate(value)}
+            of_arrays |= {Element(name, i): float(element) for i, element in enumerate(value)}
         else:
             values[name] = value
-    return values
+    return values | of_arrays
 
 
 def gain(above, codes):
@@ -67,7 +68,8 @@ class Node:
     """A region with its model, or a split."""
 
     def __init__(self, model, hedges):
-        self.model, self.hedges, self.split, self.rows = model, hedges, None, []
+        self.model, self.hedges, self.split = model, hedges, None
+        self.rows, self.features = [], []
 
 
 class PlainRegions:
@@ -173,6 +175,8 @@ class PlainRegions:
             self.observe(node, values_of(x), y)
 
     def observe(self, node, values, y):
+        if len(node.rows) < 50:
+            self.note(node, values)
         node.rows.append((values, y))
         if len(node.rows) == 50:
             self.choose(node)
@@ -186,7 +190,7 @@ class PlainRegions:
                 above = column > edge
                 if 15 <= above.sum() <= 135 and gain(above, codes) > best:
                     best, found = gain(above, codes), (feature, self.threshold(edges, i))
-        node.rows = []
+        node.rows, node.features = [], []
         if found:
             low, high = (Node(node.model, node.hedges.copy()) for _ in range(2))
             high.model = self.copied(node.model)
@@ -194,16 +198,32 @@ class PlainRegions:
             self.regions[self.regions.index(node)] = low
             self.regions.append(high)
 
+    def note(self, node, values):
+        """Note the features that are new: of an array, at most 32 elements."""
+        arrays = {feature.name for feature in node.features if isinstance(feature, Element)}
+        for feature in values:
+            if not isinstance(feature, Element):
+                node.features += [feature] * (feature not in node.features)
+            elif feature.name not in arrays:
+                arrays.add(feature.name)
+                own = [other for other in values if getattr(other, "name", None) == feature.name]
+                node.features += self.drawn(own)
+
+    def drawn(self, items):
+        """Return at most 32 items, at random if there are more."""
+        items = list(items)
+        for i in range(32 if len(items) > 32 else 0):
+            self.n_draws += 1
+            j = i + mixed(self.n_draws * 0x9E3779B97F4A7C15 % BITS) % (len(items) - i)
+            items[i], items[j] = items[j], items[i]
+        return items[:32]
+
     def choose(self, node):
         """Choose the candidates, and the edges of their bins."""
-        features = list(dict.fromkeys(name for values, _ in node.rows for name in values))
-        table = np.array([[values.get(name, 0.0) for name in features] for values, _ in node.rows])
+        rows = [values for values, _ in node.rows]
+        table = np.array([[values.get(name, 0.0) for name in node.features] for values in rows])
         means, deviations = table.mean(axis=0), table.std(axis=0)
-        varying = [j for j in range(len(features)) if deviations[j] > 1e-12]
-        for i in range(32 if len(varying) > 32 else 0):
-            self.n_draws += 1
-            j = i + mixed(self.n_draws * 0x9E3779B97F4A7C15 % BITS) % (len(varying) - i)
-            varying[i], varying[j] = varying[j], varying[i]
+        varying = [j for j in range(len(node.features)) if deviations[j] > 1e-12]
         node.candidates = [
-            (features[j], means[j] + deviations[j] * QUANTILES) for j in varying[:32]
+            (node.features[j], means[j] + deviations[j] * QUANTILES) for j in self.drawn(varying)
         ]

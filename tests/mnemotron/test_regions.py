@@ -65,11 +65,23 @@ def many_labels(n):
     return [({"u": u, "v": v}, f"label {y}") for (u, v), y in zip(points, labels, strict=True)]
 
 
+def arrays(n):
+    """Return examples with an array of 40 elements, several of which tell the label."""
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 1024, (n, 40)) / 1024  # which single precision has, too
+    labels = 1 * ((rows[:, ::2] > 0.5).sum(axis=1) > 10) + (rows[:, 1] > 0.7)
+    return [
+        ({"e": row, "u": float(u)}, "uvw"[y])
+        for row, u, y in zip(rows, rng.random(n), labels, strict=True)
+    ]
+
+
 STREAMS = {
     "2 labels": lambda n: cells(n),
     "3 labels": lambda n: cells(n, n_labels=3),
     "tasks": in_tasks,
     "many labels": many_labels,
+    "arrays": arrays,
     "many names": lambda n: cells(n, n_names=40),
 }
 
