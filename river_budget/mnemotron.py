@@ -226,9 +226,9 @@ class Mnemotron(Machine):
         engine = None if self._archive is None else self._archive._f  # noqa: SLF001
         exemplars, n = store.empty_like(), self.budget
         given = store, exemplars, pairs, n, self.novelty, repeats, engine
-        leaves = Leaves([]) if self.regions == 1 else Leaves([self._new_leaf()])
+        leaves = None if self.regions == 1 else Leaves([self._new_leaf()])
         try:
-            return Regions(*given, leaves, self.regions) if leaves.models else Experts(*given)
+            return Experts(*given) if leaves is None else Regions(*given, leaves, self.regions)
         except MemoryError:
             n_matrices = sum(map(len, pairs)) + store.n_kernels
             raise out_of_memory("budget", n, 4 * n_matrices * n * (n + 28)) from None
@@ -239,14 +239,12 @@ class Mnemotron(Machine):
         require(
             reads_features, "regions need a kernel that is no FunctionKernel: they divide features"
         )
-        return _Leaf(
-            self.region_budget,
-            LEAF_KERNELS,
-            LEAF_PAIRS,
-            self.novelty,
-            self.repeats,
-            dtype=self.dtype,
-        )
+        n, options = self.region_budget, {"novelty": self.novelty, "repeats": self.repeats}
+        try:
+            return _Leaf(n, LEAF_KERNELS, LEAF_PAIRS, **options, dtype=self.dtype)
+        except MemoryError:
+            n_matrices = len(LEAF_KERNELS) * (len(LEAF_PAIRS) + 1)
+            raise out_of_memory("region_budget", n, 4 * n_matrices * n * (n + 28)) from None
 
     @property
     def regions_(self) -> list[Region]:

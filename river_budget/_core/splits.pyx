@@ -40,10 +40,7 @@ cdef class Splits:
 
     def __init__(self, Py_ssize_t n_labels):
         self.n_labels, self.features, self.moments = n_labels, Readings([], []), np.zeros((0, 2))
-        self.set_candidates(0)
-
-    def set_candidates(self, Py_ssize_t n):
-        self.edges, self.counts, self.sums = self.new_tables(n)
+        self.edges, self.counts, self.sums = self.new_tables(0)
 
     def new_tables(self, Py_ssize_t n):
         """Return edges, counts and sums for a number of candidates."""

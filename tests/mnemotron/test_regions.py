@@ -332,6 +332,19 @@ def test_bad_values(value):
         rb.Mnemotron(regions=2, region_budget=0)
 
 
+def test_a_budget_of_leaves_that_no_memory_holds():
+    with pytest.raises(MemoryError, match="region_budget=100000000 takes about"):
+        rb.Mnemotron(regions=2, region_budget=10**8)
+
+
+def test_a_function_beside_another_kernel():
+    function = rb.Normalized(rb.FunctionKernel(lambda x, z: 1.0 + x["a"] * z["a"]))
+    examples = cells(500)
+    model = learned(examples, kernels=(rb.RationalQuadratic(), function))
+    assert len(model.regions_) > 1
+    assert np.mean([model.predict_one(x) == y for x, y in examples]) > 0.7
+
+
 def test_a_function_reads_no_features():
     kernels = (rb.Normalized(rb.FunctionKernel(rb.RBF(gamma=1.0))),)
     with pytest.raises(ValueError, match="regions need a kernel that is no FunctionKernel"):
