@@ -248,9 +248,12 @@ class Mnemotron(Machine):
 
     @property
     def regions_(self) -> list[Region]:
-        """The regions, if the model has more than one: rule, examples and accuracy of each.
+        """The regions, as named tuples; without `regions`, there are none.
 
-        Without `regions`, it is empty.
+        Each tells its `rule` as text, such as "salary > 75000 and age <= 40", and its `bounds` by feature;
+        the number of examples that came into it since it is there (`n_examples`), by label (`labels`),
+        and the share of these that the model predicted right (`accuracy`); and the number of support
+        vectors of its leaf (`n_support`).
         """
         return regions_of(self._f, self._labels.column) if self._leaves else []
 
