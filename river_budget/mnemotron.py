@@ -21,53 +21,29 @@ from river_budget._core.experts import Experts
 from river_budget._core.regions import Regions
 from river_budget._core.slopes import mean_squared_slopes
 from river_budget._core.store import Store
+from river_budget._experts import (
+    DEFAULTS,
+    LEAF_KERNELS,
+    LEAF_PAIRS,
+    WITHOUT_RELEVANCES,
+    checked,
+    pairs_of,
+)
 from river_budget._regions import Leaves, Region, regions_of
 from river_budget._state import Field, State, probe, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.relevances import Relevances, next_relevances
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
-from river_budget.kernels import (
-    AdditiveRationalQuadratic,
-    Features,
-    FunctionKernel,
-    Kernel,
-    Normalized,
-    Polynomial,
-    RationalQuadratic,
-    check_kernel,
-)
+from river_budget.kernels import Features, Kernel
 
 __all__ = ["Mnemotron"]
-
-# Pairs of a forgetting factor and a noise variance, one pair for each expert of a kernel.
-STEADY, SLOW, MEDIUM, FAST = (1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1)
-DEFAULT_PAIRS = STEADY, SLOW, MEDIUM, FAST
-
-# The kernels of the leaf of a region, and the pairs of each.
-LEAF_KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
-LEAF_PAIRS = STEADY, MEDIUM
 
 MOST_REGIONS = 2**16
 
 # The largest error that a restored inverse Gram matrix may have. Rounding errors stay below a thousandth
 # of it.
 LARGEST_ERROR = 1e-2
-
-# The default kernels, with the pairs of each, with and without relevances.
-DEFAULTS: dict[Kernel, Any] = {
-    RationalQuadratic(): (STEADY, MEDIUM),
-    AdditiveRationalQuadratic(): (STEADY, SLOW, MEDIUM),
-    RationalQuadratic(gamma_factor=10.0): (STEADY, MEDIUM),
-    Normalized(Polynomial(degree=1)): (STEADY, MEDIUM),
-    RationalQuadratic(has_relevances=True): (STEADY, SLOW, MEDIUM),
-}
-WITHOUT_RELEVANCES: dict[Kernel, Any] = {
-    RationalQuadratic(): DEFAULT_PAIRS,
-    AdditiveRationalQuadratic(): DEFAULT_PAIRS,
-    RationalQuadratic(gamma_factor=10.0): (STEADY, MEDIUM),
-    Normalized(Polynomial(degree=1)): (STEADY, MEDIUM),
-}
 
 check_regions = functools.partial(check_count, most=MOST_REGIONS)
 
@@ -125,8 +101,8 @@ class Mnemotron(Machine):
         Kernels with `k(x, x) = 1`, as a tuple; of a function, it has to be said:
         `FunctionKernel(f, has_unit_norm=True)`. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)`,
-        `Normalized(Polynomial(degree=1))` and `RationalQuadratic(has_relevances=True)`. If at least one has no gamma, the model learns scales,
-        and kernels without a width also read scaled features.
+        `Normalized(Polynomial(degree=1))` and `RationalQuadratic(has_relevances=True)`. If at least
+        one has no gamma, the model learns scales, and kernels without a width also read scaled features.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
@@ -138,9 +114,6 @@ class Mnemotron(Machine):
     class_weight
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", which computes
         them from the numbers of examples so far. The noise variance is divided by an example's weight.
-    relevances
-        Whether the default kernels include one that has relevances. Turn it off to save a tenth of the
-        time, if all features matter alike.
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn it
         off to measure what the features alone tell. The expert abstains if a label is late, that is, if
@@ -148,6 +121,9 @@ class Mnemotron(Machine):
     archive
         Use it when classes come one after the other: it adds a `KernelLDA`, which forgets no class, as
         an expert, at the cost of its time and memory. This is its number of random features, even.
+    relevances
+        Whether the default kernels include one that has relevances. Turn it off to save a tenth of the
+        time, if all features matter alike.
     regions
         Maximum number of regions. Use 16 or more on streams of 10,000 examples or more, in particular if
         the concept is cut along axes; with many labels, or arrays, a larger budget gains more.
@@ -193,9 +169,9 @@ class Mnemotron(Machine):
     kernels: Sequence[Kernel] | None = None
     forgetting: Sequence[Any] | None = None
     novelty: float = parameter(default=0.01, check=check_not_negative)
-    relevances: bool = parameter(default=True, check=one_of(True, False))
     repeats: bool = True
     archive: int | None = parameter(default=None, check=check_n_features)
+    relevances: bool = parameter(default=True, check=one_of(True, False))
     regions: int = parameter(default=1, check=check_regions)
     region_budget: int = parameter(default=50, check=check_budget)
 
@@ -209,8 +185,8 @@ class Mnemotron(Machine):
         repeats, archive = self.repeats, self.archive
         require(isinstance(repeats, bool), f"repeats must be True or False, got {repeats!r}")
         defaults = DEFAULTS if self.relevances else WITHOUT_RELEVANCES
-        self._given = tuple(defaults) if self.kernels is None else _checked(self.kernels)
-        pairs = _pairs_of_kernels(self.forgetting, self._given, defaults)
+        self._given = tuple(defaults) if self.kernels is None else checked(self.kernels)
+        pairs = pairs_of(self.forgetting, self._given, defaults)
         learns = any(kernel.learns_scales for kernel in self._given)
         with_relevances = [kernel for kernel in self._given if kernel.has_relevances]
         require(
@@ -239,9 +215,11 @@ class Mnemotron(Machine):
         require(
             reads_features, "regions need a kernel that is no FunctionKernel: they divide features"
         )
-        n, options = self.region_budget, {"novelty": self.novelty, "repeats": self.repeats}
+        n = self.region_budget
         try:
-            return _Leaf(n, LEAF_KERNELS, LEAF_PAIRS, **options, dtype=self.dtype)
+            return _Leaf(
+                n, LEAF_KERNELS, LEAF_PAIRS, self.novelty, repeats=self.repeats, dtype=self.dtype
+            )
         except MemoryError:
             n_matrices = len(LEAF_KERNELS) * (len(LEAF_PAIRS) + 1)
             raise out_of_memory("region_budget", n, 4 * n_matrices * n * (n + 28)) from None
@@ -464,41 +442,3 @@ class _Leaf(Mnemotron):
 
     def _check_width(self) -> None:
         """Leave it to the root to warn of widths that tell nothing."""
-
-
-def _checked(kernels: Any) -> tuple[Kernel, ...]:
-    """Return the kernels that a user gave. Raises ValueError if one is invalid."""
-    if not isinstance(kernels, Sequence) or isinstance(kernels, str) or not kernels:
-        raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
-    for kernel in kernels:
-        check_kernel("kernel", kernel)
-        require(kernel.has_unit_norm, f"kernels must have k(x, x) = 1, {_advice(kernel)}")
-    return tuple(kernels)
-
-
-def _advice(kernel: Kernel) -> str:
-    """Return what to give instead of a kernel whose norm is not, or may not be, 1."""
-    if isinstance(kernel, FunctionKernel):
-        declared = "FunctionKernel(f, has_unit_norm=True)"
-        return f"and whether {kernel} does is not known: give {declared} if it does, else Normalized({kernel})"
-    return f"but {kernel} does not: use Normalized({kernel})"
-
-
-def _pairs_of_kernels(
-    forgetting: Any, kernels: Sequence[Kernel], defaults: dict[Kernel, Any]
-) -> list[Any]:
-    """Return the pairs of each kernel: those that a user gave for all, or the default ones.
-
-    Raises ValueError if they are invalid.
-    """
-    if forgetting is None:
-        return [defaults.get(kernel, DEFAULT_PAIRS) for kernel in kernels]
-    try:
-        is_valid = isinstance(forgetting, Sequence) and all(
-            0 < factor <= 1 and 0 < noise < math.inf for factor, noise in forgetting
-        )
-    except (TypeError, ValueError):
-        is_valid = False
-    expected = "pairs of a forgetting factor in (0, 1] and a positive noise variance"
-    require(is_valid and forgetting, f"forgetting must be {expected}, got {forgetting!r}")
-    return [forgetting] * len(kernels)

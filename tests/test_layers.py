@@ -20,7 +20,7 @@ LAYERS = [
     ["_core"],
     ["base"],
     ["theory"],
-    ["kernel_lda", "_regions"],
+    ["kernel_lda", "_regions", "_experts"],
     ["perceptrons", "mnemotron", "calibration"],
     ["rejection", "bandit", "active"],
     ["__init__"],
