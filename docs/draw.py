@@ -161,8 +161,16 @@ def relevances(axes: Axes) -> None:
     plots.mark_drifts(axes, [10_000])
 
 
+def regions(axes: Axes) -> None:
+    """Draw what a model with regions says of a checkerboard of 6 x 6 cells, and its regions."""
+    rng, model = np.random.default_rng(0), rb.Mnemotron(budget=100, regions=32)
+    for u, v in rng.uniform(0, 6, size=(20_000, 2)).tolist():
+        model.learn_one({"u": u, "v": v}, (int(u) + int(v)) % 2 == 0)
+    plots.draw_regions(axes, model, ("u", "v"), (0, 6))
+
+
 DRAWN = {
-    "algorithms": (relevances,),
+    "algorithms": (relevances, regions),
     "concepts": (budget, margin, support_set, mistake_bound),
     "recipes": (alerts, router, alarms),
 }
