@@ -393,7 +393,8 @@ class Mnemotron(Machine):
         if posteriors.before is None:
             posteriors.before = posteriors.grams()
 
-        self._relevances.observe(scales.sums)
+        if self._learns_relevances:
+            self._relevances.observe(scales.sums)
         self._set_scales(self._rescaled_kernels(scales), scales)
 
         after, n = posteriors.grams(), store.n

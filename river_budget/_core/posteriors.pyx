@@ -56,19 +56,22 @@ cdef class Triangles:
 
         It calls no function of Python, so no interrupt can come in between.
         """
-        n = len(matrix)
-        self.blocks[i, places(n)] = 0.5 * (matrix + matrix.T)
-        self.diagonals[i, :n] = matrix.diagonal()
-        self.signs[i], self.matrices[i].n_terms = 0.0, 0
+        cdef const double[:, :] given = matrix
+        cdef Triangle *own = &self.matrices[i]
+        for row in range(given.shape[0]):
+            for column in range(min(row // 4 * 4 + 4, given.shape[0])):
+                own.blocks[offset(row, column)] = 0.5 * (given[row, column] + given[column, row])
+            own.diagonal[row] = given[row, row]
+        self.signs[i], own.n_terms = 0.0, 0
 
-    def matrices_of(self, Py_ssize_t n, which=slice(None)):
+    def matrices_of(self, Py_ssize_t n, which=None):
         """Return all matrices, or some, with their terms (matrices, n, n)."""
-        matrices = self.blocks[which][:, places(n)]
-        terms, all_signs = self.terms[which], self.signs[which]
-        for k in range(0, MOST_TERMS, 2):
-            x, signs = terms[:, k : k + 2, :n], all_signs[:, k : k + 2, None, None]
-            matrices += (signs * (x[:, :, :, None] * x[:, :, None, :])).sum(axis=1)
-        return matrices
+        which = range(self.n_matrices) if which is None else which
+        cdef double[:, :, :] matrices = np.empty((len(which), n, n))
+        for place, i in enumerate(which):
+            if n > 0:
+                write_matrix(&self.matrices[<Py_ssize_t> i], &matrices[<Py_ssize_t> place, 0, 0], n)
+        return matrices.base
 
     @property
     def nbytes(self):
@@ -92,6 +95,30 @@ cdef class Triangles:
         self.terms[is_term, :n] = floats(state["terms"], (int(is_term.sum()), n))
         for i in range(self.n_matrices):
             self.matrices[i].n_terms = n_terms[i]
+
+
+cdef inline Py_ssize_t offset(Py_ssize_t row, Py_ssize_t column) noexcept nogil:
+    """Return where an element is in the blocks, which is in a block on the diagonal or below."""
+    block = row // 4
+    return 8 * block * (block + 1) + 4 * (row % 4) + 16 * (column // 4) + column % 4
+
+
+cdef void write_matrix(const Triangle *own, double *matrix, Py_ssize_t n) noexcept nogil:
+    """Write a matrix with its terms (n, n), two terms at a time."""
+    for row in range(n):
+        for column in range(row + 1):
+            matrix[row * n + column] = own.blocks[offset(row, column)]
+    for k in range(0, MOST_TERMS, 2):
+        if own.signs[k] == 0.0 and own.signs[k + 1] == 0.0:
+            continue
+        x, y = own.terms + k * own.width, own.terms + (k + 1) * own.width
+        for row in range(n):
+            r, s, elements = own.signs[k] * x[row], own.signs[k + 1] * y[row], matrix + row * n
+            for column in range(row + 1):
+                elements[column] += r * x[column] + s * y[column]
+    for row in range(n):
+        for column in range(row):
+            matrix[column * n + row] = matrix[row * n + column]
 
 
 cdef places(Py_ssize_t n):
@@ -227,8 +254,9 @@ cdef class Posteriors:
         """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
         return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means.base[:, :, :n])
 
-    def moments(self, Py_ssize_t n, experts=slice(None)):
+    def moments(self, Py_ssize_t n, experts=None):
         """Return covariances C and means a of all experts, or some (experts, n, n), (experts, columns, n)."""
+        experts = list(range(self.n_experts) if experts is None else experts)
         scales = self.scales.base[experts][:, None, None]
         covariances = scales * self.covariances.matrices_of(n, experts)
         return covariances, np.sqrt(scales) * self.means.base[experts, :, :n]
