@@ -215,8 +215,8 @@ def test_tables_tell_what_is_missing_and_what_was_ended():
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in [heading, *rows]]
     assert cells == [
         ["", "a", "b", "other"],
-        ["x (100)", "90.0 (60.0)", "70.0 (60.0)", "left out"],
-        ["y (100)", "40.0 (60.0) of 30", "left out", "50.0 (60.0)"],
+        ["x (100)", "90.0 (60.0)", "70.0 (60.0)", "not measured"],
+        ["y (100)", "40.0 (60.0) of 30", "not measured", "50.0 (60.0)"],
     ]
 
 

@@ -36,7 +36,7 @@ def measured(results: Results, models: Iterable[str]) -> list[str]:
 def cell(figures: Figures | None, shown: Callable[[Figures], str]) -> str:
     """Return a figure, and the number of its examples if the limit of time has ended them."""
     if figures is None:
-        return "left out"
+        return "not measured"
     return shown(figures) + f" of {figures.n_done:,}" * (not figures.is_complete)
 
 
