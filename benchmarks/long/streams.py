@@ -168,7 +168,6 @@ STREAMS: dict[str, Callable[[int], Stream]] = {
     "Hyperplane": of_generator(lambda _: synth.Hyperplane(seed=1, mag_change=0.001)),
     "Agrawal, five concepts": of_generator(five_concepts),
     "Agrawal, function 1": of_generator(lambda _: synth.Agrawal(1, seed=1)),
-    "RandomTree, 72,000": lambda n: random_tree(min(n, 72_000)),
     "RandomTree": random_tree,
     "LED, drift": of_generator(
         lambda _: synth.LEDDrift(seed=1, noise_percentage=0.1, n_drift_features=4),
