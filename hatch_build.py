@@ -73,8 +73,8 @@ FLAGS = [
 ]
 # Modules whose rounds take as long if they are compiled for their size.
 SMALL = {
-    SHARED, "discriminant", "experts", "mixture", "readings", "regions", "rehearsal", "repeats", "splits",
-    "sums", "tickets", "tree", "vectors",
+    SHARED, "discriminant", "experts", "mixture", "readings", "regions", "rehearsal", "repeats",
+    "slopes", "splits", "sums", "tickets", "tree", "vectors",
 }  # fmt: skip
 # The variables with flags of the user.
 GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")

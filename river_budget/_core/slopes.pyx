@@ -25,11 +25,6 @@ from river_budget._core.loops cimport loops
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.store cimport Store
 
-cdef extern from *:
-    """
-    #pragma GCC optimize("O3")  // vectors for the loops over support vectors
-    """
-
 cdef enum:                             # statistics and functions, as in `kernels`
     DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS
 cdef enum:
