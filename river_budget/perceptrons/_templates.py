@@ -75,7 +75,7 @@ class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
         self._limit_norm()
 
     def _limit_norm(self) -> None:
-        largest = self._radius**2
+        largest = self._radius * self._radius  # The power of a huge radius would raise.
         if self._square > largest:
             self._f.shrink(math.sqrt(largest / self._square))
             self._square = largest

@@ -46,8 +46,8 @@ PLAIN_KERNELS = Radial(), Additive(), Cosine(), Radial(has_relevances=True)
 
 def differences(plain_class, examples, which=slice(4), plain_kernels=PLAIN_KERNELS):
     """Return the largest difference of probabilities and relevances to those of a plain implementation."""
-    model = rb.Mnemotron(8, KERNELS[which], MEMORIES)
-    plain = plain_class(plain_kernels[which], MEMORIES, 8)
+    model = rb.Mnemotron(5, KERNELS[which], MEMORIES)
+    plain = plain_class(plain_kernels[which], MEMORIES, 5)
     plain.start(4)
     largest, n_updates = 0.0, 0
     for x, y in examples:

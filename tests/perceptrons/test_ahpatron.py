@@ -106,3 +106,9 @@ def test_support_vectors_that_repeat():
 def test_parameters_out_of_range(parameters, name):
     with pytest.raises(ValueError, match=name):
         rb.Ahpatron(**parameters)
+
+
+def test_a_huge_norm_bound_limits_nothing():
+    examples = [(U, True), (W, False), (V, False), (X, True)]
+    huge, large = (learned(examples, norm_bound=bound) for bound in (1e308, 1e6))
+    assert huge.coefficients.tolist() == large.coefficients.tolist()
