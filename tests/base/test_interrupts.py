@@ -160,7 +160,8 @@ def test_signals_while_regions_are_divided():
     model = rb.Mnemotron(budget=5, regions=6, region_budget=5)
     learn_block(model, *rows(9, seed=0))
     twin = copy.deepcopy(model)
-    with Storm(seed=3, seconds=seconds_of(learn_block, model, *rows(60, seed=0))) as storm:
+    seconds = 0.3 * seconds_of(learn_block, model, *rows(60, seed=0))
+    with Storm(seed=3, seconds=seconds) as storm:
         for seed in range(1, 1001):
             if storm.n_interrupts >= N_INTERRUPTS and len(model.regions_) == 6:
                 break
