@@ -81,8 +81,8 @@ class Mnemotron(Machine):
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if it
     updates an expert, and O(B d + E B C) if not; new relevances take O(Z B^2 (d C + B)). The matrices
-    take about `4 (E + Z) B (B + 28)` bytes, 870 kB by default. With more than two labels, each label takes `8 E (B + 1)` bytes, and all of them
-    `8 C (C + 22)` bytes for counts of repeated labels.
+    take about `4 (E + Z) B (B + 28)` bytes, 870 kB by default. With more than two labels, each label
+    takes `8 E (B + 1)` bytes, and all of them `8 C (C + 22)` bytes for counts of repeated labels.
 
     On long streams, 100 vectors saturate. With `regions`, a tree divides the features into at most so
     many regions, and each has a leaf: a small model of four experts, which learns the examples of its

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from river import base
+from constant import Constant
 from river.datasets import synth
 
 from benchmarks.long import __main__ as long
@@ -21,19 +21,6 @@ SYNTHETIC = [
     "RandomRBFDrift", "Hyperplane", "Agrawal, five concepts", "Agrawal, function 1", "RandomTree",
     "LED, drift", "RecurringConcepts",
 ]  # fmt: skip
-
-
-class Constant(base.Classifier):
-    """Predicts the same probabilities everywhere."""
-
-    def __init__(self, probabilities: dict):
-        self.probabilities = probabilities
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_proba_one(self, x):
-        return self.probabilities
 
 
 class Slow(Constant):

@@ -7,24 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from river import base
+from constant import Constant
 
 from benchmarks import mnemotron, suite
 from benchmarks.ie_gp import IEGP
 from benchmarks.mnemotron import Figures
-
-
-class Constant(base.Classifier):
-    """Predicts the same probabilities everywhere."""
-
-    def __init__(self, probabilities: dict):
-        self.probabilities = probabilities
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_proba_one(self, x):
-        return self.probabilities
 
 
 def stream(*labels) -> list:

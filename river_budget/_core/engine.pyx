@@ -279,8 +279,8 @@ class Rounds:
     @property
     def n_rounds(self):
         """Number of examples learned, without those with a weight of 0."""
-        cdef Engine f = self._f
-        return f.n_rounds
+        cdef Engine engine = self._f
+        return engine.n_rounds
 
     def ask(self, x: Features) -> answers.Answer:
         """Return what the model says of an example, to `learn` it when its label is known.
@@ -297,13 +297,13 @@ class Rounds:
         ValueError
             If a value is refused.
         """
-        cdef Engine f = self._f
+        cdef Engine engine = self._f
         cdef Answer answer
         labels = self._labels
-        f.evaluate(x)
+        engine.evaluate(x)
         # The copy of x may run code that learns, so all else is read before.
-        n_rounds, columns, scores = f.n_rounds, labels.column, f.last_scores()
-        probabilities, label = f.last_probabilities(), labels.names[f.first_of_largest()]
+        n_rounds, columns, scores = engine.n_rounds, labels.column, engine.last_scores()
+        probabilities, label = engine.last_probabilities(), labels.names[engine.first_of_largest()]
         answer = Answer(self, x, label)
         answer.n_rounds, answer.columns = n_rounds, columns
         answer.column_scores, answer.column_probabilities = scores, probabilities
@@ -365,9 +365,9 @@ class Rounds:
         ValueError
             If a value is refused, or is too large for the kernel.
         """
-        cdef Engine f = self._f
-        f.evaluate(x)
-        return by_label(self._labels.column, f.last_scores())
+        cdef Engine engine = self._f
+        engine.evaluate(x)
+        return by_label(self._labels.column, engine.last_scores())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the softmax of half the scores, with two labels the logistic function of f.
@@ -384,9 +384,9 @@ class Rounds:
         ValueError
             If a value is refused.
         """
-        cdef Engine f = self._f
-        f.evaluate(x)
-        return probabilities_of_scores(self._labels.column, f.last_scores())
+        cdef Engine engine = self._f
+        engine.evaluate(x)
+        return probabilities_of_scores(self._labels.column, engine.last_scores())
 
     def _learn_asked(self, x, y, asked_at, w=1.0):
         learn_given(self, x, y, w, asked_at)

@@ -123,12 +123,12 @@ cdef void write_matrix(const Triangle *own, double *matrix, Py_ssize_t n) noexce
 
 cdef places(Py_ssize_t n):
     """Return the offsets of the elements of a matrix (n, n) in the blocks."""
-    columns = np.arange(n)
-    rows = columns[:, np.newaxis]
-    offsets = 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
-    is_above = rows // 4 < columns // 4
-    offsets[is_above] = offsets.T[is_above]
-    return offsets
+    cdef Py_ssize_t[:, :] offsets = np.empty((n, n), np.intp)
+    for row in range(n):
+        for column in range(n):
+            is_above = row // 4 < column // 4
+            offsets[row, column] = offset(column, row) if is_above else offset(row, column)
+    return offsets.base
 
 
 cdef class Posteriors:
