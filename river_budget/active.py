@@ -93,7 +93,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     def learn(self, answer: Answer, y: base.typing.ClfTarget) -> None:
         """Learn the example of an answer, as the model does. Raises ValueError as that."""
         check_answer(answer, self._inner_chain.source)
-        self._inner_chain.learn(answer.x, y, answer.n_rounds)
+        self._inner_chain.learn(answer.x, y, answer.asked)
         close_answer(answer)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:

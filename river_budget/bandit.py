@@ -21,7 +21,7 @@ from river_budget._checks import (
     random_of,
     shown,
 )
-from river_budget._core.answer import kept
+from river_budget._core.answer import Answer, Waiting, kept
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, Random, count, require
 from river_budget.base import Chain, documented, parameter
 from river_budget.base.documented import describing
@@ -103,7 +103,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
     _models = Dict()
     _rewards = Field[Any](dict)
-    # Of each ticket that waits, oldest first: the arm, the context, and how many rewards the arm had.
+    # Of each ticket that waits, oldest first, a `Waiting`: the context, the arm, and what its model said.
     _pending = Dict()
     _next_id = Count()
     _rng = Random()
@@ -136,11 +136,9 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     @property
     def memory_bytes(self) -> int:
         """Memory of models and tickets in bytes."""
-        contexts = [context for _, context, _ in self._pending.values()]
-        parts = [self._pending, *contexts, *(v for context in contexts for v in context.values())]
-        return sum(map(sys.getsizeof, parts)) + sum(
-            Chain(model).memory_bytes for model in self._models.values()
-        )
+        models = sum(Chain(model).memory_bytes for model in self._models.values())
+        waiting = sum(w.nbytes for w in self._pending.values())
+        return sys.getsizeof(self._pending) + waiting + models
 
     def _new_model(self) -> Any:
         """Return the classifier of a new arm."""
@@ -151,11 +149,20 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     @_described
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context."""
-        waiting = Counter(arm for arm, *_ in self._pending.values())
+        return self._values(self._answers(arm_ids, context))
+
+    def _answers(self, arms: list[Any], context: Features) -> dict[Any, Answer | None]:
+        """Return what the model of each arm says of a context; None for an arm that has no model yet."""
+        chains = {arm: self._chain_of(arm) for arm in arms}
+        return {arm: chain and chain.ask(context) for arm, chain in chains.items()}
+
+    def _values(self, answers: dict[Any, Answer | None]) -> dict[Any, float]:
+        """Return what each arm is worth, given what its model says."""
+        waiting = Counter(w.label for w in self._pending.values())
         costs, n_0, values = self.costs or {}, self.prior_successes, {}
-        for arm in arm_ids:
-            n, chain = self._counts.get(arm, 0), self._chain_of(arm)
-            p = 0.0 if chain is None else chain.ask(context).probabilities.get(True, 0.0)
+        for arm, answer in answers.items():
+            n = self._counts.get(arm, 0)
+            p = 0.0 if answer is None else answer.probabilities.get(True, 0.0)
             values[arm] = (n * p + n_0) / (n + waiting[arm] + n_0) - costs.get(arm, 0.0)
         return values
 
@@ -173,10 +180,12 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         require(is_id, f"the ticket {shown(number)} must be {expected}")
         if self._models.keys().isdisjoint(arms):
             Chain(self._new_model()).ask(context)  # It refuses what no arm has seen yet.
-        ticket = Ticket(int(number), *self._choose(arms, context))
-        chain, oldest = self._chain_of(ticket.arm), next(iter(self._pending), None)
-        n_rounds = (chain and chain.n_rounds) or 0
-        waiting = ticket.arm, kept(context), n_rounds
+        answers = self._answers(arms, context)
+        ticket = Ticket(int(number), *self._choose(answers))
+        # What an untrained model says tells later that the reward came late.
+        answer = answers[ticket.arm] or Chain(self._new_model()).ask(context)
+        waiting = Waiting(kept(context), ticket.arm, answer.asked)
+        oldest = next(iter(self._pending), None)
         # No interrupt comes after the call.
         if len(self._pending) >= self.max_pending:
             del self._pending[oldest]
@@ -186,17 +195,18 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     @_described
     def waits_for(self, ticket_id: int) -> Any:
         """Return the arm of a ticket that waits for its reward, or None."""
-        return self._pending.get(ticket_id, (None, None, 0))[0]
+        waiting = self._pending.get(ticket_id)
+        return None if waiting is None else waiting.label
 
     @_described
     def reward(self, ticket_id: int, reward: float) -> bool:
         """Learn the reward of a ticket as `update`, or return False if it does not wait for one."""
         is_ticket = isinstance(ticket_id, Ticket)
         require(not is_ticket, "reward takes the id of a ticket, not the ticket")
-        arm, context, n_rounds = self._pending.get(ticket_id, (None, None, 0))
-        if context is None:
+        waiting = self._pending.get(ticket_id)
+        if waiting is None:
             return False
-        self._learn(arm, context, reward, ticket_id, n_rounds)
+        self._learn(waiting, reward, ticket_id)
         return True
 
     @_described
@@ -205,13 +215,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
 
         Raises ValueError, and changes nothing, if the reward, the context or the arm is refused.
         """
-        self._learn(arm_id, context, reward, None, -1)
+        self._learn(Waiting(context, arm_id, asked=None), reward, None)
 
-    def _learn(
-        self, arm_id: Any, context: Features, reward: Any, ticket_id: int | None, asked_at: int
-    ) -> None:
+    def _learn(self, waiting: Waiting, reward: Any, ticket_id: int | None) -> None:
         """Learn a reward, count it, and end its ticket: all of this or nothing, also at an interrupt."""
-        (arm_id,) = _arms([arm_id])
+        (arm_id,) = _arms([waiting.label])
         is_reward = isinstance(reward, (numbers.Real, np.bool_)) and reward in (0, 1)
         require(
             is_reward, f"the reward must be 1 or 0, for success or failure, got {shown(reward)}"
@@ -227,7 +235,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         model, n = chain.model, self._counts.get(arm_id, 0) + 1
         n_rounds, is_learned = chain.n_rounds, False
         try:
-            chain.learn(context, bool(reward), asked_at)
+            chain.learn(waiting.x, bool(reward), waiting.asked)
             is_learned = True
         finally:
             # An interrupt may come after the model has learned. None comes before the last call.
@@ -243,7 +251,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         self._chains.pop(arm_id, None)
         self._rewards.pop(arm_id, None)
         self._n -= self._counts.pop(arm_id, 0)
-        self._pending = {i: ticket for i, ticket in self._pending.items() if ticket[0] != arm_id}
+        self._pending = {i: w for i, w in self._pending.items() if w.label != arm_id}
 
     def _check_restored(self) -> None:
         require(len(self._models) <= self.max_arms, "there are too many arms")
@@ -255,9 +263,9 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         tickets = list(map(count, self._pending))
         in_order = sorted(tickets) == tickets and max(tickets, default=-1) < self._next_id
         require(in_order and len(tickets) <= self.max_pending, "the tickets are wrong")
-        for arm, context, n_rounds in self._pending.values():
-            require(is_class(arm) and isinstance(context, dict), "a ticket is wrong")
-            count(n_rounds)
+        for waiting in self._pending.values():
+            is_whole = isinstance(waiting, Waiting) and waiting.asked is not None
+            require(is_whole and is_class(waiting.label), "a ticket is wrong")
 
     def _chain_of(self, arm: Any) -> Chain | None:
         """Return the model of an arm, or None if it has none yet."""
@@ -270,11 +278,11 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
         return chain
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
-        return self._choose(_arms(arm_ids), context)[0]
+        return self._choose(self._answers(_arms(arm_ids), context))[0]
 
-    def _choose(self, arms: list[Any], context: Features) -> tuple[Any, float]:
+    def _choose(self, answers: dict[Any, Answer | None]) -> tuple[Any, float]:
         """Return one of the best arms, and its probability among these."""
-        values = self.values_one(arms, context)
+        values = self._values(answers)
         largest = max(values.values())
         best = [arm for arm, value in values.items() if value == largest]
         return self._rng.choice(best), 1.0 / len(best)

@@ -9,7 +9,7 @@ from typing import Any
 from river import base
 from river.compose import Pipeline
 
-from river_budget._core.answer import Answer, check_answer, close_answer
+from river_budget._core.answer import Answer, Asked, check_answer, close_answer
 from river_budget._core.calibration import Calibrator, gaps_of_probabilities, gaps_of_scores
 from river_budget._state import Field, Learned, bytes_of
 from river_budget.base import Chain, Perceptron, documented
@@ -69,11 +69,11 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
 
     def _learn_answer(self, answer: Answer, y: Any, w: float) -> None:
         """Learn the example of an answer that was checked."""
-        self._learn_asked(answer.x, y, answer.n_rounds, w)
+        self._learn_asked(answer.x, y, answer.asked, w)
 
-    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float) -> None:
-        """Learn an example that was asked about when the model had learned so many."""
-        self._chain.learn(x, y, asked_at, **_options(w))
+    def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
+        """Learn an example that was asked about before."""
+        self._chain.learn(x, y, asked, **_options(w))
 
     def _note_prediction(self) -> None:
         """Note that the last example that was asked about was predicted."""
@@ -173,16 +173,18 @@ class Calibrated(ClassifierWrapper):
         Keyword arguments such as the weight `w` go to the model. The maps count every example once,
         because they estimate frequencies in the stream as it is.
         """
-        self._learn_with(self._gaps_if_any(x), x, y, -1, kwargs)
+        self._learn_with(self._gaps_if_any(x), x, y, None, kwargs)
 
     def _learn_answer(self, answer: Answer, y: Any, w: float) -> None:
         """Learn the example of an answer, and let the maps learn from the scores of that time."""
         if answer.gaps is None:
             raise ValueError("the answer is that of the model inside: ask the calibrated one")
-        self._learn_with(answer.gaps, answer.x, y, answer.n_rounds, _options(w))
+        self._learn_asked(answer.x, y, answer.asked, w)
 
-    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float) -> None:
-        self._learn_with(self._gaps_if_any(x), x, y, asked_at, _options(w))
+    def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
+        gaps = self._gaps_if_any(x) if asked.gaps is None else asked.gaps
+        # A calibrated model inside has gaps of its own.
+        self._learn_with(gaps, x, y, asked._replace(gaps=None), _options(w))
 
     def _gaps(self, x: Features) -> dict[Any, float]:
         """Return the gaps that the maps calibrate, of what the model says of an example now."""
@@ -202,13 +204,18 @@ class Calibrated(ClassifierWrapper):
             return {}
 
     def _learn_with(
-        self, gaps: dict[Any, float], x: Features, y: Any, asked_at: int, options: dict[str, Any]
+        self,
+        gaps: dict[Any, float],
+        x: Features,
+        y: Any,
+        asked: Asked | None,
+        options: dict[str, Any],
     ) -> None:
         """Let the model learn an example, and the maps what gaps meant."""
         chain = self._chain
         n_rounds = chain.n_rounds
         try:
-            chain.learn(x, y, asked_at, **options)
+            chain.learn(x, y, asked, **options)
         except BaseException:
             # An interrupt may come after the model has learned.
             if n_rounds is None or chain.n_rounds == n_rounds:

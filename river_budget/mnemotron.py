@@ -174,6 +174,7 @@ class Mnemotron(Machine):
     relevances: bool = parameter(default=True, check=one_of(True, False))
     regions: int = parameter(default=1, check=check_regions)
     region_budget: int = parameter(default=50, check=check_budget)
+    max_pending: int = parameter(default=256, check=check_count)
 
     @classmethod
     def _check_arrays(cls, parameters: State, state: State) -> None:
@@ -201,7 +202,7 @@ class Mnemotron(Machine):
         self._archive = None if archive is None else KernelLDA(archive, dtype=self.dtype)
         engine = None if self._archive is None else self._archive._f  # noqa: SLF001
         exemplars, n = store.empty_like(), self.budget
-        given = store, exemplars, pairs, n, self.novelty, repeats, engine
+        given = store, exemplars, pairs, n, self.novelty, repeats, engine, self.max_pending
         leaves = None if self.regions == 1 else Leaves([self._new_leaf()])
         try:
             return Experts(*given) if leaves is None else Regions(*given, leaves, self.regions)
@@ -218,7 +219,7 @@ class Mnemotron(Machine):
         n = self.region_budget
         try:
             return _Leaf(
-                n, LEAF_KERNELS, LEAF_PAIRS, self.novelty, repeats=self.repeats, dtype=self.dtype
+                n, LEAF_KERNELS, LEAF_PAIRS, self.novelty, repeats=False, dtype=self.dtype
             )
         except MemoryError:
             n_matrices = len(LEAF_KERNELS) * (len(LEAF_PAIRS) + 1)
@@ -250,6 +251,19 @@ class Mnemotron(Machine):
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
         names = ("hedge", "slow mixer", "fast mixer")
         return dict(zip(names, self._f.mixture.weights[-3:], strict=True))
+
+    @property
+    def n_pending(self) -> int:
+        """Number of predictions that wait for their labels."""
+        return len(self._f.tickets)
+
+    @property
+    def late_weight(self) -> float:
+        """Weight, in the forecast, of the mixture that learns from what was said at prediction time.
+
+        It is 0 until a label comes late.
+        """
+        return self._f.switch.late_weight
 
     @property
     def n_rebuilds(self) -> int:

@@ -8,6 +8,7 @@ more, a column for each of them.
 from __future__ import annotations
 
 import collections
+import copy
 import math
 
 import numpy as np
@@ -24,7 +25,7 @@ def softmax(values):
 
 
 class Repeats:
-    """An expert that predicts from the last label and the length of its run, if that is known."""
+    """An expert that predicts from the last label and the length of its run: from a place, if it is known."""
 
     def __init__(self):
         self.last, self.length = None, 0
@@ -32,24 +33,82 @@ class Repeats:
 
     @property
     def place(self):
-        return self.last, min(10, int(math.log2(self.length)))
+        """Where the labels stand now."""
+        return None if self.last is None else (self.last, min(10, int(math.log2(self.length))))
 
-    def probabilities(self, n_labels):
-        if self.last is None:
+    def probabilities(self, place, n_labels):
+        if place is None:
             return np.ones(n_labels) / n_labels
-        ended, went_on = (self.runs[self.place, goes_on] + 0.5 for goes_on in (False, True))
-        p = np.array([self.followers[self.last, c] + 0.5 for c in range(n_labels)])
-        p[self.last] = 0.0
+        last, _ = place
+        ended, went_on = (self.runs[place, goes_on] + 0.5 for goes_on in (False, True))
+        p = np.array([self.followers[last, c] + 0.5 for c in range(n_labels)])
+        p[last] = 0.0
         p *= ended / (ended + went_on) / p.sum()
-        p[self.last] = went_on / (ended + went_on)
+        p[last] = went_on / (ended + went_on)
         return p
 
-    def count(self, label):
-        if self.last is not None:
-            self.runs[self.place, label == self.last] += 1
-            self.followers[self.last, label] += 1
+    def count(self, place, label, share):
+        if place is not None:
+            last, _ = place
+            self.runs[place, label == last] += share
+            if label != last:
+                self.followers[last, label] += share
         self.length = self.length + 1 if label == self.last else 1
         self.last = label
+
+
+class Weights:
+    """The weights of one mixture: a hedge, two mixers, and a hedge of these three."""
+
+    def __init__(self, n, decay, rates):
+        self.hedge = np.zeros(n)  # logarithms of weights
+        self.mixers = [np.ones(n) / n, np.ones(n) / n]
+        self.top = np.zeros(3)  # logarithms of weights
+        self.decay, self.rates = decay, rates
+
+    def outputs(self, p):
+        """Return the three mixtures of probabilities (experts, labels), and the forecast."""
+        logs = np.log(np.clip(p, 0.02 / p.shape[1], 0.99))
+        three = np.array([softmax(self.hedge) @ p, *(softmax(w @ logs) for w in self.mixers)])
+        forecast = softmax(self.top) @ three
+        return three, forecast / forecast.sum()
+
+    def steps(self, p, y, balance, charge=0.0):
+        """Return what a label adds to all weights: hedge, mixers, top, given probabilities.
+
+        The charge is subtracted from the log probabilities of the mixers.
+        """
+        logs = np.log(np.clip(p, 0.02 / p.shape[1], 0.99))
+        three, _ = self.outputs(p)
+        mixers = [
+            rate * (logs[:, y] - logs @ o) for o, rate in zip(three[1:], self.rates, strict=True)
+        ]
+        return [balance * gain(p[:, y]), *mixers, balance * (gain(three[:, y]) - [0.0, charge, charge])]
+
+    def update(self, steps):
+        self.hedge = self.decay * self.hedge + steps[0]
+        self.mixers = [w + step for w, step in zip(self.mixers, steps[1:3], strict=True)]
+        self.top = 0.995 * self.top + steps[3]
+
+
+def gain(p):
+    return np.log(0.02 + 0.96 * p)
+
+
+def worth(p):
+    return np.log(0.2 + 0.6 * p)
+
+
+def total(*steps):
+    """Return the sums of what several labels add to all weights."""
+    return [sum(parts) for parts in zip(*steps, strict=True)]
+
+
+def scaled(steps, factor):
+    return [factor * step for step in steps]
+
+
+Ticket = collections.namedtuple("Ticket", "x n_rounds p three prompt late place")
 
 
 class Plain:
@@ -67,14 +126,15 @@ class Plain:
         self.vectors, self.owners, self.values = [], [], {}
         self.means = [np.zeros((0, 1)) for _ in self.experts]
         self.covariances = [np.zeros((0, 0)) for _ in self.experts]
-        self.hedge = np.zeros(n)  # logarithms of weights
-        self.mixers = [np.ones(n) / n, np.ones(n) / n]
-        self.top = np.zeros(3)  # logarithms of weights
+        # Weights that learn from what experts say when a label comes; others that learn half from what they said
+        # when it was predicted, from the first late label on; and log weights of both.
+        self.prompt, self.late = Weights(n, 0.995, (0.002, 0.02)), None
+        self.switch = np.zeros(2)
         self.counts = [1, 1]
         self.comings = [[], []]  # the numbers of the rounds in which each label came
         self.exemplars = [[], []]  # of each label, newest last
         self.turn = self.n_rehearsed = 0
-        self.repeats, self.asked = Repeats(), []
+        self.repeats, self.place, self.tickets = Repeats(), None, []
         self.n_replaced = self.n_rounds = self.n_mistakes = 0
 
     def see(self, label):
@@ -107,27 +167,40 @@ class Plain:
         return np.linalg.inv(gram.reshape(n, n) + JITTER * np.eye(n))
 
     def predict(self, x):
-        """Return the probability of each label, and remember for whom and after how many rounds."""
-        if not any(n == self.n_rounds and other is x for other, n in self.asked):
-            self.asked.append((x, self.n_rounds))
-        return self.forecast(x)
+        """Return the probability of each label, and remember what was said, and when."""
+        forecast = self.forecast(x)
+        if not any(ticket.n_rounds == self.n_rounds and ticket.x is x for ticket in self.tickets):
+            self.tickets.append(self.ticket(x))
+        return forecast
+
+    def ticket(self, x):
+        """Return what was said in the last forecast. The model keeps it in single precision."""
+        late = self.late or self.prompt
+        said = [self.p, late.outputs(self.p)[0], self.prompt.outputs(self.p)[1], late.outputs(self.p)[1]]
+        said = [rows.astype(np.float32).astype(float) for rows in said]
+        return Ticket(x, self.n_rounds, *said, self.repeats.place)
 
     def forecast(self, x):
-        """Return the probability of each label."""
+        """Return the probability of each label, by repeats in the place where labels stand now."""
+        self.place = self.repeats.place
+        return self.forecast_from(self.place, x)
+
+    def forecast_from(self, place, x):
+        """Return the probability of each label, by repeats in a place."""
         zs = range(len(self.kernels))
         self.rows = [np.array([self.kernel(z, s, x) for s in self.vectors]) for z in zs]
         self.m = [
             self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)
         ]
-        others = [self.repeats.probabilities(self.n_labels)]
+        others = [self.repeats.probabilities(place, self.n_labels)]
         if self.archive is not None:
             others.append(self.of_archive(x))
         self.p = np.array([*map(self.probabilities, self.m), *others])
-        self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
-        mixed = [softmax(w @ self.logs) for w in self.mixers]
-        self.mixtures = np.array([softmax(self.hedge) @ self.p, *mixed])
-        p = softmax(self.top) @ self.mixtures
-        return p / p.sum()
+        return softmax(self.switch + [3.0, 0.0]) @ self.both(self.p)
+
+    def both(self, p):
+        """Return the forecasts of both mixtures."""
+        return np.array([weights.outputs(p)[1] for weights in (self.prompt, self.late or self.prompt)])
 
     def rows_by_expert(self):
         return [self.rows[z] for z, _, _ in self.experts]
@@ -143,23 +216,8 @@ class Plain:
         unseen = min(logits.values(), default=0.0) + UNSEEN
         return softmax(np.array([logits.get(y, unseen) for y in range(self.n_labels)]))
 
-    def steps(self, y, charge=0.0):
-        """Return what the label of the last forecast adds to all weights: hedge, mixers, top.
-
-        The charge is subtracted from the log probabilities of the mixers.
-        """
-        balance = math.sqrt(sum(self.counts) / (self.n_labels * self.counts[y]))
-        mixers = [
-            rate * (self.logs[:, y] - self.logs @ o)
-            for o, rate in zip(self.mixtures[1:], (0.002, 0.02), strict=True)
-        ]
-        hedge, top = (np.log(0.02 + 0.96 * p[:, y]) for p in (self.p, self.mixtures))
-        return [balance * hedge, *mixers, balance * (top - [0.0, charge, charge])]
-
-    def update_mixture(self, steps):
-        self.hedge = 0.995 * self.hedge + steps[0]
-        self.mixers = [w + step for w, step in zip(self.mixers, steps[1:3], strict=True)]
-        self.top = 0.995 * self.top + steps[3]
+    def balance(self, y):
+        return math.sqrt(sum(self.counts) / (self.n_labels * self.counts[y]))
 
     def is_absent(self, label):
         """Return whether a label with exemplars has been away for long."""
@@ -169,10 +227,10 @@ class Plain:
         )
 
     def rehearse(self):
-        """Return the share of the rehearsal in a round, and what it adds to all weights."""
+        """Return the share of the rehearsal in a round, and what it adds to all weights, and to the switch."""
         n_absent = sum(map(self.is_absent, range(self.n_labels)))
         if n_absent < 2 or 2 * n_absent < self.n_labels:
-            return 0, [0, 0, 0, 0]
+            return 0, [0, 0, 0, 0], [0, 0, 0, 0], 0
         # In turn: the older example of each label that is absent, and then the newer one.
         n, age = 2 * self.n_labels, {0: 2, 1: 1}
         for turn in [(self.turn + i) % n for i in range(1, n + 1)]:
@@ -181,10 +239,39 @@ class Plain:
                 break
         self.turn = turn
         self.n_rehearsed += 1
-        self.forecast(self.exemplars[label][-back])
+        self.forecast_from(self.place if self.is_prompt else None, self.exemplars[label][-back])
         # Akaike: half the number of the weights that are fitted to one exemplar for each absent label.
-        charge = 0.0 if self.archive is None else len(self.hedge) / (2 * n_absent)
-        return n_absent / self.n_labels, self.steps(label, charge)
+        charge = 0.0 if self.archive is None else len(self.p) / (2 * n_absent)
+        both, balance = (self.prompt, self.late or self.prompt), self.balance(label)
+        prompt, late = (weights.steps(self.p, label, balance, charge) for weights in both)
+        return n_absent / self.n_labels, prompt, late, balance * worth(self.both(self.p)[:, label])
+
+    def learn_weights(self, y, ticket, age, share, prompt, late, switch):
+        """Learn a label, given what the rehearsal adds to the weights of both mixtures and to the switch."""
+        balance = self.balance(y)
+        if age and self.late is None:
+            self.late = copy.deepcopy(self.prompt)
+            self.late.decay, self.late.rates = 0.999, (0.001, 0.01)
+        own = self.prompt.steps(self.p, y, balance)
+        learned = None if self.late is None else self.steps_of_late(y, ticket, balance)
+        self.prompt.update(total(scaled(own, 1 - share), scaled(prompt, share)))
+        if learned is not None:
+            steps, worths = learned
+            self.late.update(total(scaled(steps, 1 - share), scaled(late, share)))
+            self.switch = 0.999 * self.switch + (1 - share) * worths + share * switch
+
+    def steps_of_late(self, y, ticket, balance):
+        """Return what the label of the last forecast adds to the late weights, and to the switch."""
+        steps = self.late.steps(self.p, y, balance)
+        if ticket is None:
+            return steps, 0.0
+        n_known = ticket.p.shape[1]
+        if y >= n_known:
+            return [*steps[:3], 0 * steps[3]], 0.0
+        then = np.pad(ticket.p, ((0, 0), (0, self.n_labels - n_known)))
+        halves = scaled(total(steps, self.late.steps(then, y, balance)), 0.5)
+        top = balance * gain(ticket.three[:, y])
+        return [*halves[:3], top], balance * worth(np.array([ticket.prompt[y], ticket.late[y]]))
 
     def kept_labels(self):
         """Return the absent labels that have at most their share of the vectors."""
@@ -204,25 +291,22 @@ class Plain:
 
     def learn(self, x, y, w=1.0):
         """Learn an example."""
-        rounds = [n for other, n in self.asked if other is x]
-        is_prompt = not rounds or rounds[0] == self.n_rounds
-        if rounds:
-            self.asked = [(other, n) for other, n in self.asked if other is not x or n != rounds[0]]
-        if not is_prompt:
-            self.repeats.last = None
-        share, rehearsed = self.rehearse()
+        ticket = next((ticket for ticket in self.tickets if ticket.x is x), None)
+        self.tickets = [other for other in self.tickets if other is not ticket]
+        age = 0 if ticket is None else self.n_rounds - ticket.n_rounds
+        self.is_prompt = age == 0
+        self.place = self.repeats.place if self.is_prompt else ticket.place
+        share, *rehearsed = self.rehearse()
         if y >= self.n_labels:
             self.see(y)
         kept = self.kept_labels() if share else ()
-        p = self.forecast(x)
+        p = self.forecast_from(self.place if self.is_prompt else None, x)
         self.n_rounds += 1
         self.n_mistakes += p[y] <= np.delete(p, y).max()
         shares = self.shares
-        both = zip(self.steps(y), rehearsed, strict=True)
-        self.update_mixture([(1 - share) * step + share * other for step, other in both])
+        self.learn_weights(y, ticket, age, share, *rehearsed)
         self.counts[y] += 1
-        if is_prompt:
-            self.repeats.count(y)
+        self.repeats.count(self.place, y, 1 / (1 + age))
         self.comings[y].append(self.n_rounds)
         if len(self.comings[y]) in [4**i for i in range(2, 20)]:
             self.exemplars[y].append(x)
@@ -289,7 +373,7 @@ class Plain:
     @property
     def shares(self):
         """The weights in the hedge without those of repeated labels and of the archive."""
-        return softmax(self.hedge[: len(self.experts)])
+        return softmax(self.prompt.hedge[: len(self.experts)])
 
     @property
     def coefficients(self):

@@ -18,6 +18,7 @@ from river_budget.kernels import Category
 LEAF = {
     "kernels": (rb.RationalQuadratic(), rb.AdditiveRationalQuadratic()),
     "forgetting": ((1.0, 0.1), (0.998, 0.1)),
+    "repeats": False,
 }
 QUANTILES = [0.157, 0.319, 0.489, 0.674, 0.887, 1.150, 1.534]
 QUANTILES = np.array([*(-z for z in QUANTILES[::-1]), 0.0, *QUANTILES])

@@ -11,11 +11,14 @@
 # A classifier of another library has no scores. Its probabilities are asked for when they are read.
 from libc.stdint cimport int64_t
 
+from river_budget._core.tickets cimport Ticket
+
 
 cdef class Answer:
     cdef public object label, gaps
     cdef dict given, features         # the example before and after transformers
     cdef readonly int64_t n_rounds    # the number of examples that the model had learned
+    cdef readonly Ticket ticket       # for a late label; None: the model needs none
     cdef dict columns                 # those of the labels that were known, which a new label replaces
     cdef list column_scores           # of each column; None: the model has none
     cdef list column_probabilities    # of each column if the model has other ones than the softmax of scores

@@ -6,8 +6,66 @@ from cpython.weakref cimport PyWeakref_NewRef
 from libc.math cimport exp, fmax, INFINITY
 
 import copy
+import sys
+from typing import Any, NamedTuple
 
-from river_budget._state import require
+from river_budget._state import finite, require
+
+
+class Asked(NamedTuple):
+    """What a model needs of the time when it was asked about an example, to learn that later.
+
+    Attributes
+    ----------
+    gaps
+        The gaps of the scores before `Calibrated` has calibrated them, or None.
+    ticket
+        What experts said, and where the labels stood, or None.
+    """
+
+    gaps: Any
+    ticket: Any
+
+
+class Waiting(NamedTuple):
+    """What is kept of an example until its label comes, where that is not an `Answer`.
+
+    Attributes
+    ----------
+    x
+        Its features, as they were given.
+    label
+        What was predicted, or chosen.
+    asked
+        What the model needs of that time.
+    """
+
+    x: Any
+    label: Any
+    asked: Any
+
+    @property
+    def nbytes(self):
+        """Memory of the features and of what was said, in bytes."""
+        parts = [self, self.x, *self.x.values()]
+        said = 0 if self.asked.ticket is None else self.asked.ticket.nbytes
+        return sum(map(sys.getsizeof, parts)) + said
+
+
+def asked_of(gaps, ticket):
+    """Return what is needed of the time of an answer, as it was stored. Raises ValueError if it is wrong."""
+    is_ticket = ticket is None or isinstance(ticket, Ticket)
+    require(is_ticket and isinstance(gaps, (dict, type(None))), "what is kept of an answer is wrong")
+    for gap in (gaps or {}).values():
+        finite(gap, 0.0)
+    return Asked(gaps, ticket)
+
+
+def waiting_of(x, label, asked):
+    """Return what is kept of an example, as it was stored. Raises ValueError if it is wrong."""
+    is_asked = asked is None or isinstance(asked, Asked)
+    require(is_asked and isinstance(x, dict), "what is kept of an example is wrong")
+    return Waiting(x, label, asked)
 
 
 @cython.freelist(8)
@@ -38,6 +96,8 @@ cdef class Answer:
         when it is read. Raises ValueError if the model has learned since then.
     gaps
         The gaps of the scores before `Calibrated` has calibrated them, from which it learns, or None.
+    asked
+        What is needed to learn the example later, beside its features.
     """
 
     def __cinit__(self, model, x, label):
@@ -52,6 +112,10 @@ cdef class Answer:
     @x.setter
     def x(self, x):
         self.given = kept(x)
+
+    @property
+    def asked(self):
+        return Asked(self.gaps, self.ticket)
 
     @property
     def scores(self):
@@ -108,14 +172,14 @@ cdef class Answer:
         known = self.probabilities if self.column_scores is None else self.known_probabilities
         learned = (
             self.features, self.gaps, self.n_rounds, self.columns, self.column_scores,
-            self.column_probabilities, known, self.kind, self.is_learned,
+            self.column_probabilities, known, self.kind, self.is_learned, self.ticket,
         )
         return Answer, (None, self.given, self.label), learned
 
     def __setstate__(self, learned):
         (
             self.features, self.gaps, self.n_rounds, self.columns, self.column_scores,
-            self.column_probabilities, self.known_probabilities, self.kind, self.is_learned,
+            self.column_probabilities, self.known_probabilities, self.kind, self.is_learned, self.ticket,
         ) = learned
 
 

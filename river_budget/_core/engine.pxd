@@ -24,10 +24,11 @@
 #   an update. Within a call, `is_busy` refuses calls by the code of values and of garbage collection.
 #
 # The classifier owns the engine, which owns the store.
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from river_budget._core.store cimport Block, Store
 from river_budget._core.sums cimport Sums
+from river_budget._core.tickets cimport Ticket
 
 cdef enum:                            # what is due after a round or a `scan`, added up
     DUE_UPDATE = 1                    # the algorithm has to update, and to `commit`
@@ -50,11 +51,15 @@ cdef class Engine:
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil
-    # Begin the round of an example that was asked about when the model had learned `asked_at` examples (-1:
-    # unknown). Return whether another example has taken its place in the store meanwhile.
-    cdef bint prepare(self, int64_t asked_at) except -1 nogil
+    # Begin the round of an example, given the ticket that it had when it was asked about, or None. Return whether
+    # another example has taken its place in the store meanwhile.
+    cdef bint prepare(self, Ticket ticket) except -1 nogil
+    # Raise ValueError unless a ticket may be one of the engine.
+    cdef int require_own(self, Ticket ticket) except -1
+    # Return a ticket for the example of the store with its fingerprint, or None if the engine needs none.
+    cdef Ticket ticket_of(self, uint64_t fingerprint)
     # Note that the example of the store was predicted, and that its label may come later.
-    cdef int note_prediction(self) except -1 nogil
+    cdef int note_prediction(self) except -1
     # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_SCALES, added up.
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
     # Make room for new labels in all that is kept for each of them. If memory runs out, nothing changes: the
@@ -68,7 +73,7 @@ cdef class Engine:
     # Return the column with the largest score at x, the first among ties.
     cpdef Py_ssize_t best(self, x) except -1
     # Learn an example; return what is due.
-    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=*) except -1
+    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold, Ticket ticket=*) except -1
     # Learn the next rows of a block, up to a row after which something is due; return what is due.
     cpdef int scan(self, Block block, double threshold) except -1
     # Let only this thread use the engine, and let every thread use it again.

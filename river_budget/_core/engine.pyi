@@ -4,7 +4,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from river_budget._arrays import Floats
-from river_budget._core.answer import Answer
+from river_budget._core.answer import Answer, Asked
 from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
 from river_budget.kernels import Features
@@ -50,8 +50,8 @@ class Rounds:
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]: ...
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None: ...
     def predict_one(self, x: Features, **kwargs: Any) -> Any: ...
-    def _learn_asked(self, x: Features, y: Any, asked_at: int, w: float = 1.0) -> None:
-        """Learn an example that was asked about when the model had learned `asked_at` examples; -1: unknown."""
+    def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float = 1.0) -> None:
+        """Learn an example that was asked about before."""
     def _note_prediction(self) -> None:
         """Note that the last example that was asked about was predicted; its label may be late."""
     def _learn_block(self, block: Block) -> None: ...

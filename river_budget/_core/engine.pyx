@@ -5,6 +5,7 @@
 from typing import Any
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -20,6 +21,7 @@ from river_budget.kernels import Features
 from river_budget._core.answer cimport Answer, by_label, check_answer, probabilities_of_scores
 from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, PyThread_get_thread_ident
+from river_budget._core.tickets cimport Ticket
 
 UPDATE, SCALES = DUE_UPDATE, DUE_SCALES
 
@@ -113,16 +115,22 @@ cdef class Engine:
     cdef int answer(self) except -1 nogil:
         pass
 
-    cdef int note_prediction(self) except -1 nogil:
+    cdef int require_own(self, Ticket ticket) except -1:
+        pass
+
+    cdef Ticket ticket_of(self, uint64_t fingerprint):
+        return None
+
+    cdef int note_prediction(self) except -1:
         pass
 
     # Rounds.
 
-    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold, int64_t asked_at=-1) except -1:
+    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold, Ticket ticket=None) except -1:
         self.begin()
         try:
             self.store.evaluate(x)
-            if self.prepare(asked_at):
+            if self.prepare(ticket):
                 self.store.evaluate(x)
             return learn_example(self, label, weight, threshold)
         finally:
@@ -143,7 +151,7 @@ cdef class Engine:
             self.is_busy = False
         return due
 
-    cdef bint prepare(self, int64_t asked_at) except -1 nogil:
+    cdef bint prepare(self, Ticket ticket) except -1 nogil:
         return False
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
@@ -244,7 +252,7 @@ cdef int learn_rows(Engine engine, Block block, Py_ssize_t stop, double threshol
     while block.row < stop and due == 0:
         if block.weights[block.row] > 0.0:
             engine.store.evaluate_row(block, block.row)
-            if engine.prepare(-1):
+            if engine.prepare(None):
                 engine.store.evaluate_row(block, block.row)
             due = learn_example(engine, block.labels[block.row], block.weights[block.row], threshold)
         block.row += 1
@@ -304,8 +312,9 @@ class Rounds:
         # The copy of x may run code that learns, so all else is read before.
         n_rounds, columns, scores = engine.n_rounds, labels.column, engine.last_scores()
         probabilities, label = engine.last_probabilities(), labels.names[engine.first_of_largest()]
+        ticket = engine.ticket_of(0)
         answer = Answer(self, x, label)
-        answer.n_rounds, answer.columns = n_rounds, columns
+        answer.n_rounds, answer.columns, answer.ticket = n_rounds, columns, ticket
         answer.column_scores, answer.column_probabilities = scores, probabilities
         return answer
 
@@ -328,7 +337,7 @@ class Rounds:
             nothing is learned.
         """
         check_answer(answer, self)
-        learn_given(self, answer.given, y, w, answer.n_rounds)
+        learn_given(self, answer.given, y, w, answer.ticket)
         answer.is_learned = True
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
@@ -348,7 +357,7 @@ class Rounds:
         ValueError
             If a value, the label or the weight is refused. The model does not change.
         """
-        learn_given(self, x, y, w, -1)
+        learn_given(self, x, y, w, None)
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
@@ -388,8 +397,8 @@ class Rounds:
         engine.evaluate(x)
         return probabilities_of_scores(self._labels.column, engine.last_scores())
 
-    def _learn_asked(self, x, y, asked_at, w=1.0):
-        learn_given(self, x, y, w, asked_at)
+    def _learn_asked(self, x, y, asked, w=1.0):
+        learn_given(self, x, y, w, asked.ticket)
 
     def _note_prediction(self):
         cdef Engine engine = self._f
@@ -419,13 +428,15 @@ class Rounds:
             PyErr_CheckSignals()
 
 
-cdef int learn_given(classifier, x, y, w, int64_t asked_at) except -1:
-    """Let a classifier learn an example; `Engine.prepare` says what `asked_at` is."""
+cdef int learn_given(classifier, x, y, w, Ticket ticket) except -1:
+    """Let a classifier learn an example, given the ticket that it had when it was asked about, or None."""
     cdef Engine engine = classifier._f
     cdef Py_ssize_t label
     cdef double weight = 1.0
     engine.claim()
     try:
+        if ticket is not None:
+            engine.require_own(ticket)
         if type(w) is not float or w != 1.0:
             weight = weight_of(w)
             if weight == 0.0:
@@ -441,7 +452,7 @@ cdef int learn_given(classifier, x, y, w, int64_t asked_at) except -1:
             label = classifier._labels.add(y)
         if classifier._given_weights:
             weight *= classifier._given_weights.get(classifier._labels.names[label], 1.0)
-        due = engine.round(x, label, weight, classifier._threshold, asked_at)
+        due = engine.round(x, label, weight, classifier._threshold, ticket)
         if due:
             classifier._follow(due)
     except BaseException:

@@ -8,6 +8,8 @@ class Experts(Engine):
     posteriors: Any
     mixture: Any
     shares: Floats
+    switch: Any
+    tickets: Any
     def __init__(self, *arguments: Any) -> None: ...
     def predict_probabilities(self, x: Features) -> list[float]:
         """Return the probability of each label at x (labels,), and note that x was predicted."""

@@ -9,8 +9,15 @@
 # steps: `add_steps` computes what it changes, in the last forecast, and changes nothing that is learned; `apply`
 # adds all steps since `forget_steps`. None of these can fail.
 #
+# Two mixtures may weigh the same experts, see `switch.pxd`: they share the probabilities and logarithms, and the
+# second one only weighs them.
+#
 # The log weights of the hedges may be exchanged for others (`take_hedges`): then one object mixes for many
 # owners that share the mixers.
+cdef enum:
+    N_MIXTURES = 3                     # a hedge and two mixers
+
+
 cdef class Mixture:
     cdef readonly Py_ssize_t n_experts, n_labels
     cdef double[2] decays              # of the log weights of the first and of the second hedge, in each round
@@ -24,12 +31,15 @@ cdef class Mixture:
     # and the three mixtures and the forecast (4, labels).
     cdef double[:, ::1] probabilities, logs, mixtures
 
-    # Compute the forecast from the probabilities of the experts.
+    # Compute the forecast from the probabilities of the experts: their logarithms, and the weighted means.
     cdef void mix(self) noexcept nogil
+    cdef void take_logs(self) noexcept nogil
+    cdef void weigh(self) noexcept nogil
     cdef void forget_steps(self) noexcept nogil
     # Add what a label changes in the last forecast, with its share in the hedges and in the mixers, and a
-    # charge on the log probabilities of the mixers.
+    # charge on the log probabilities of the mixers: the weights of the experts, and of the three.
     cdef void add_steps(self, Py_ssize_t label, double hedges, double mixers, double charge) noexcept nogil
+    cdef void add_steps_of_experts(self, Py_ssize_t label, double hedges, double mixers) noexcept nogil
     cdef void apply(self) noexcept nogil
     # Compute the weights of both hedges from their logarithms.
     cdef void normalize(self) noexcept nogil
@@ -43,3 +53,11 @@ cdef class Mixture:
     # Return the arrays for a number of labels, which `widen` puts in their place.
     cdef tuple widened(self, Py_ssize_t n_labels)
     cdef int widen(self, tuple arrays) except -1
+    # Learn what another mixture of the same experts has learned, and what it adds in this round.
+    cdef void copy(self, Mixture other) noexcept nogil
+
+
+# Return what the probability of a label that came adds to the log weight in a hedge.
+cdef double gain(double probability) noexcept nogil
+# Make two probabilities, whose sum is nearly 1, exactly as far from a half as each other.
+cdef void balance_pair(double *forecast) noexcept nogil

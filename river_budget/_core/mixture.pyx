@@ -14,13 +14,19 @@ cdef double FLOOR = 0.02                   # hedges take p as FLOOR + (1 - 2 FLO
 cdef double CLIP = 0.02                    # the mixers take p from CLIP / n_labels to 1 - CLIP / 2
 
 
-cdef inline double gain(double probability) noexcept nogil:
+cdef double gain(double probability) noexcept nogil:
     """Return what the probability of a label that came adds to the log weight in a hedge."""
     return log(FLOOR + (1.0 - 2.0 * FLOOR) * probability)
 
 
 cdef inline double clipped(double value, double lowest, double highest) noexcept nogil:
     return fmin(fmax(value, lowest), highest)
+
+
+cdef void balance_pair(double *forecast) noexcept nogil:
+    """Make two probabilities, whose sum is nearly 1, exactly as far from a half as each other."""
+    half = 0.5 * (forecast[1] - forecast[0])
+    forecast[0], forecast[1] = 0.5 - half, 0.5 + half
 
 
 cdef class Mixture:
@@ -35,17 +41,27 @@ cdef class Mixture:
         self.widen(self.widened(2))
 
     cdef void mix(self) noexcept nogil:
-        n, n_labels = self.n_experts, self.n_labels
+        self.take_logs()
+        self.weigh()
+
+    cdef void take_logs(self) noexcept nogil:
+        n_labels = self.n_labels
         lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
+        for e in range(self.n_experts):
+            p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
+            if n_labels == 2:
+                logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
+            else:
+                for c in range(n_labels):
+                    logs[c] = log(clipped(p[c], lowest, highest))
+
+    cdef void weigh(self) noexcept nogil:
+        n, n_labels = self.n_experts, self.n_labels
         mixtures, forecast = &self.mixtures[0, 0], &self.mixtures[3, 0]
         memset(mixtures, 0, 4 * n_labels * sizeof(double))
         for e in range(n):
             p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
             for c in range(n_labels):
-                if n_labels > 2:
-                    logs[c] = log(clipped(p[c], lowest, highest))
-                elif c == 1:
-                    logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
                 mixtures[c] += self.weights[e] * p[c]
                 mixtures[n_labels + c] += self.learned[n + e] * logs[c]
                 mixtures[2 * n_labels + c] += self.learned[2 * n + e] * logs[c]
@@ -55,18 +71,22 @@ cdef class Mixture:
             for c in range(n_labels):
                 forecast[c] += self.weights[n + i] * mixtures[i * n_labels + c]
         if n_labels == 2:
-            half = 0.5 * (forecast[1] - forecast[0])
-            forecast[0], forecast[1] = 0.5 - half, 0.5 + half
+            balance_pair(forecast)
 
     cdef void forget_steps(self) noexcept nogil:
         memset(&self.steps[0], 0, self.steps.shape[0] * sizeof(double))
 
     cdef void add_steps(self, Py_ssize_t label, double hedges, double mixers, double charge) noexcept nogil:
         cdef double change
-        n, steps = self.n_experts, &self.steps[0]
-        for i in range(3):
+        steps = &self.steps[3 * self.n_experts]
+        for i in range(N_MIXTURES):
             change = gain(self.mixtures[i, label]) - (charge if i > 0 else 0.0)
-            steps[3 * n + i] += hedges * change
+            steps[i] += hedges * change
+        self.add_steps_of_experts(label, hedges, mixers)
+
+    cdef void add_steps_of_experts(self, Py_ssize_t label, double hedges, double mixers) noexcept nogil:
+        cdef double change
+        n, steps = self.n_experts, &self.steps[0]
         for e in range(n):
             steps[e] += hedges * gain(self.probabilities[e, label])
             logs = &self.logs[e, 0]
@@ -129,10 +149,11 @@ cdef class Mixture:
         self.probabilities, self.logs, self.mixtures = arrays
         self.n_labels = self.mixtures.shape[1]
 
-    @property
-    def forecast(self):
-        """The probability of each label in the last forecast, as a list."""
-        return self.mixtures.base[3].tolist()
+    cdef void copy(self, Mixture other) noexcept nogil:
+        self.learned[:] = other.learned
+        self.steps[:] = other.steps
+        self.weights[:] = other.weights
+        self.mixtures[:] = other.mixtures
 
     @property
     def nbytes(self):

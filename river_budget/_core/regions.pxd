@@ -6,7 +6,8 @@
 # hedges are those of the leaf.
 #
 # A leaf has the columns of the root, from the first moment of a label on. It gets the example that the root has
-# packed. Whether a label is prompt is known for the root, and holds for the leaf.
+# packed. How late a label is, is known for the root, and holds for the leaf. A ticket has what the root said, and
+# after it what the leaf and the mixture of both said.
 #
 # A round is that of the root and of the leaf: all that can fail in both is staged before either of them changes. If
 # the root rehearses, the exemplar and its own leaf are weighed as well. Then the example is counted in the
@@ -19,12 +20,13 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from river_budget._core.experts cimport Experts
-from river_budget._core.mixture cimport Mixture
 from river_budget._core.splits cimport Splits
+from river_budget._core.switch cimport Switch
 from river_budget._core.tree cimport Tree
 
 cdef enum:
-    N_HEDGES = 5                           # log weights of a leaf: root and leaf in the hedge, three mixtures
+    # Log weights of a leaf, of each of the two mixtures: root and leaf in the hedge, three mixtures.
+    N_HEDGES = 5
 
 
 cdef class Regions(Experts):
@@ -34,19 +36,23 @@ cdef class Regions(Experts):
     cdef readonly Tree tree
     cdef readonly list statistics          # of all regions; None when there will be no more of them
     cdef uint64_t n_draws                  # random numbers so far
-    cdef double[:, ::1] hedges             # (most, N_HEDGES)
+    cdef double[:, ::1] hedges             # of the prompt mixtures, and of the late ones (most, 2 N_HEDGES)
     # The right predictions in each region since it is there, and its examples of each label (most, 1 + labels).
     cdef int64_t[:, ::1] tallies
-    cdef readonly Mixture top              # of root and leaf, with the hedges of the region `taken`
+    cdef readonly Switch top               # between mixtures of root and leaf, with the hedges of the region `taken`
     cdef Py_ssize_t taken
+    cdef Py_ssize_t n_rows_of_leaf         # in a ticket
     # The region of the last example, -1 before the first, its leaf and its statistics.
     cdef readonly Py_ssize_t region
     cdef Experts leaf
     cdef Splits splits
     # Of a round: the region of the exemplar that is rehearsed, or -1, and the steps of its hedges.
     cdef Py_ssize_t rehearsed
-    cdef double[N_HEDGES] rehearsed_steps
+    cdef double[2 * N_HEDGES] rehearsed_steps
 
     cdef int enter(self, Py_ssize_t region) except -1 with gil
     cdef int evaluate_leaf(self) except -1 nogil
+    cdef void give_ticket(self) noexcept nogil
+    cdef void learn_top(self, Py_ssize_t label) noexcept nogil
+    cdef void wake_hedges(self) noexcept nogil
     cdef int finish_region(self, Py_ssize_t label, bint is_right) noexcept nogil

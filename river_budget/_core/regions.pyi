@@ -6,6 +6,7 @@ from river_budget._core.experts import Experts
 class Regions(Experts):
     leaves: Any
     tree: Any
+    top: Any
     region: int
     @property
     def counts(self) -> Ints: ...

@@ -8,10 +8,11 @@ import numpy as np
 
 from river_budget._core.engine cimport DUE_SCALES, Engine
 from river_budget._core.experts cimport Experts
-from river_budget._core.mixture cimport Mixture
 from river_budget._core.readings cimport Readings
 from river_budget._core.splits cimport N_EXAMPLES, Splits
 from river_budget._core.store cimport Store
+from river_budget._core.switch cimport Switch
+from river_budget._core.tickets cimport Ticket
 from river_budget._core.tree cimport Tree
 
 from river_budget._arrays import padded
@@ -21,21 +22,22 @@ from river_budget._state import count, floats, integers, require
 
 
 cdef enum:
-    N_OF_EXPERTS = 7                       # arguments of the constructor of `Experts`
+    N_OF_EXPERTS = 8                       # arguments of the constructor of `Experts`
 
 
 cdef class Regions(Experts):
 
     def __init__(
         self, Store store not None, Store exemplars not None, pairs, Py_ssize_t budget, double novelty,
-        bint repeats, Engine archive, leaves, Py_ssize_t most,
+        bint repeats, Engine archive, Py_ssize_t most_pending, leaves, Py_ssize_t most,
     ):
         self.leaves, self.engines, self.most = leaves, leaves.engines, most
-        self.tree, self.top = Tree(Readings([], []), [], []), Mixture(2)
+        self.tree, self.top = Tree(Readings([], []), [], []), Switch(2)
         self.statistics = [Splits(2)] if most > 1 else None
-        self.hedges, self.tallies = np.zeros((most, N_HEDGES)), np.zeros((most, 3), np.int64)
+        self.hedges, self.tallies = np.zeros((most, 2 * N_HEDGES)), np.zeros((most, 3), np.int64)
         self.region = self.taken = self.rehearsed = -1
-        Experts.__init__(self, store, exemplars, pairs, budget, novelty, repeats, archive)
+        self.n_rows_of_leaf = (<Experts> self.engines[0]).switch.n_rows
+        Experts.__init__(self, store, exemplars, pairs, budget, novelty, repeats, archive, most_pending)
         self.arguments = (*self.arguments, leaves, most)
         self.last = self.top
 
@@ -46,12 +48,10 @@ cdef class Regions(Experts):
         region = self.tree.find(self.store.packed)
         if region != self.region:
             self.enter(region)
-        if self.leaf.repeats.is_prompt != self.repeats.is_prompt:
-            self.leaf.repeats.is_prompt, self.leaf.answered_at = self.repeats.is_prompt, -1
         self.evaluate_leaf()
         size = self.n_labels * sizeof(double)
-        memcpy(&self.top.probabilities[0, 0], &self.mixture.mixtures[3, 0], size)
-        memcpy(&self.top.probabilities[1, 0], &self.leaf.mixture.mixtures[3, 0], size)
+        memcpy(&self.top.prompt.probabilities[0, 0], &self.switch.forecast[0], size)
+        memcpy(&self.top.prompt.probabilities[1, 0], &self.leaf.switch.forecast[0], size)
         if self.taken != region:
             self.top.take_hedges(&self.hedges[region, 0])
             self.taken = region
@@ -61,6 +61,7 @@ cdef class Regions(Experts):
     cdef int enter(self, Py_ssize_t region) except -1 with gil:
         """Make a region that of the example."""
         self.leaf = self.engines[region]
+        self.leaf.first_row = self.switch.n_rows
         self.splits = None if self.statistics is None else self.statistics[region]
         self.region = region
 
@@ -69,13 +70,25 @@ cdef class Regions(Experts):
         self.leaf.store.evaluate_like(self.store)
         self.leaf.forecast()
 
+    # Tickets.
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        return self.switch.n_rows + self.n_rows_of_leaf + self.top.n_rows
+
+    cdef void write(self, float *said) noexcept:
+        self.switch.write(said)
+        said += self.switch.n_rows * self.n_labels
+        self.leaf.switch.write(said)
+        said += self.n_rows_of_leaf * self.n_labels
+        self.top.write(said)
+
     # Rounds.
 
-    cdef bint prepare(self, int64_t asked_at) except -1 nogil:
+    cdef bint prepare(self, Ticket ticket) except -1 nogil:
         cdef bint is_other
         self.top.forget_steps()
         self.rehearsed = -1
-        is_other = Experts.prepare(self, asked_at)
+        is_other = Experts.prepare(self, ticket)
         share = self.rehearsal.share
         if is_other and share > 0.0:
             self.top.add_steps(self.rehearsal.label, share, share, 0.0)
@@ -85,23 +98,41 @@ cdef class Regions(Experts):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef bint is_right = self.first_of_largest() == label
-        share = 1.0 - self.rehearsal.share
-        self.top.add_steps(label, share, share, 0.0)
-        # A leaf rehearses for itself, too. Its label is as prompt as that of the root.
-        if self.leaf.prepare(self.leaf.n_rounds if self.repeats.is_prompt else self.leaf.n_rounds - 1):
+        # A leaf rehearses for itself, too.
+        if self.leaf.prepare(None):
             self.leaf.answered_at = -1
+        self.give_ticket()
         self.evaluate_leaf()
         self.stage(label, weight)
         self.leaf.stage(label, weight)
         if self.splits is not None:
             self.splits.stage(self.store.packed, self.n_draws)
         due = self.learn_archive(label, weight, threshold)
+        self.learn_top(label)
         due |= self.finish(label)
         due |= self.leaf.finish(label)
         due |= self.finish_region(label, is_right)
         self.watch()
         self.leaf.watch()
         return due
+
+    cdef void give_ticket(self) noexcept nogil:
+        """Let the leaf know how late the label is, and what was said."""
+        self.leaf.age = self.age
+        if self.ticket is not None:
+            with gil:
+                self.leaf.ticket = self.ticket
+
+    cdef void learn_top(self, Py_ssize_t label) noexcept nogil:
+        """Add what the label changes in the mixtures of root and leaf."""
+        if self.age > 0 and not self.top.is_awake:
+            self.wake_hedges()
+        self.learn_weights(self.top, label, 1.0 - self.rehearsal.share, self.switch.n_rows + self.n_rows_of_leaf)
+
+    cdef void wake_hedges(self) noexcept nogil:
+        """Let the hedges of the late mixture begin as those of the prompt one, in all regions."""
+        self.hedges[:, N_HEDGES:] = self.hedges[:, :N_HEDGES]
+        memcpy(&self.rehearsed_steps[N_HEDGES], &self.rehearsed_steps[0], N_HEDGES * sizeof(double))
 
     cdef int finish_region(self, Py_ssize_t label, bint is_right) noexcept nogil:
         """Learn the weights of the leaf, and count the example; return what is due."""
@@ -178,10 +209,13 @@ cdef class Regions(Experts):
         return self.tallies.base[: self.tree.n_regions].copy()
 
     def own_state(self):
-        n, mixers = self.tree.n_regions, self.top.learned.base[2:6].copy()
+        n, top = self.tree.n_regions, self.top.state()
+        # Hedges are those of the region that was asked about last, which is not learned.
+        for weights in (top["prompt"], top["late"]):
+            weights[:2] = weights[6:] = 0.0
         statistics = [splits.state() for splits in self.statistics or []]
         regions = {
-            "tree": self.tree.state(), "hedges": self.hedges.base[:n].copy(), "mixers": mixers,
+            "tree": self.tree.state(), "hedges": self.hedges.base[:n].copy(), "top": top,
             "tallies": self.counts, "statistics": statistics, "n_draws": self.n_draws,
         }
         return {**super().own_state(), "regions": regions}
@@ -197,8 +231,8 @@ cdef class Regions(Experts):
         tallies = integers(regions["tallies"], (n, 1 + self.n_labels))
         is_right = (tallies >= 0).all() and (tallies[:, 0] <= tallies[:, 1:].sum(axis=1)).all()
         require(is_right, "there are more right predictions than examples in a region")
-        self.hedges.base[:n] = floats(regions["hedges"], (n, N_HEDGES))
-        self.top.learned.base[2:6] = floats(regions["mixers"], (4,))
+        self.hedges.base[:n] = floats(regions["hedges"], (n, 2 * N_HEDGES))
+        self.top.restore(regions["top"])
         self.tallies.base[:n], self.n_draws = tallies, count(regions["n_draws"])
         self.tree, self.statistics = tree, statistics if is_growing else None
         self.region = self.taken = -1

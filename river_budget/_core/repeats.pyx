@@ -18,39 +18,46 @@ cdef inline Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
     return min(max(exponent, 1), N_BINS) - 1
 
 
+cdef bint is_place(Place place, Py_ssize_t n_labels) noexcept nogil:
+    return -1 <= place.label < n_labels and 0 <= place.bin < N_BINS
+
+
 cdef class Repeats:
 
     def __init__(self):
-        self.counts, self.last, self.is_prompt = np.zeros((2, 2 * N_BINS + 2)), -1, True
+        self.counts, self.last = np.zeros((2, 2 * N_BINS + 2)), -1
+        self.stand()
 
     cdef void predict(self, double[::1] probabilities) noexcept nogil:
-        n_labels, total = self.counts.shape[0], 0.0
-        if self.last < 0 or not self.is_prompt:
+        n_labels, total, place = self.counts.shape[0], 0.0, self.place
+        if place.label < 0 or self.abstains:
             probabilities[:] = 1.0 / n_labels
             return
-        counts, length = &self.counts[self.last, 0], bin_of(self.length)
-        ended, went_on = counts[length] + PRIOR, counts[N_BINS + length] + PRIOR
+        counts = &self.counts[place.label, 0]
+        ended, went_on = counts[place.bin] + PRIOR, counts[N_BINS + place.bin] + PRIOR
         for c in range(n_labels):
-            if c != self.last:
+            if c != place.label:
                 probabilities[c] = counts[2 * N_BINS + c] + PRIOR
                 total += probabilities[c]
         for c in range(n_labels):
             probabilities[c] *= ended / ((ended + went_on) * total)
-        probabilities[self.last] = went_on / (ended + went_on)
+        probabilities[place.label] = went_on / (ended + went_on)
 
-    cdef void count(self, Py_ssize_t label) noexcept nogil:
-        if not self.is_prompt:
-            self.last, self.length, self.is_prompt = -1, 0, True
-            return
-        if self.last >= 0:
-            counts, length = &self.counts[self.last, 0], bin_of(self.length)
-            if label == self.last:
-                counts[N_BINS + length] += 1.0
+    cdef void count(self, Py_ssize_t label, double share) noexcept nogil:
+        place = self.place
+        if place.label >= 0:
+            counts = &self.counts[place.label, 0]
+            if label == place.label:
+                counts[N_BINS + place.bin] += share
             else:
-                counts[length] += 1.0
-                counts[2 * N_BINS + label] += 1.0
+                counts[place.bin] += share
+                counts[2 * N_BINS + label] += share
         self.length = self.length + 1 if label == self.last else 1
         self.last = label
+        self.stand()
+
+    cdef void stand(self) noexcept nogil:
+        self.place, self.abstains = Place(self.last, bin_of(self.length)), False
 
     cdef object widened(self, Py_ssize_t n_labels):
         return padded(self.counts.base, n_labels, 2 * N_BINS + n_labels)
@@ -70,3 +77,4 @@ cdef class Repeats:
         self.counts = floats(state["counts"], (<object> self.counts).shape)
         require(self.counts.base.min() >= 0.0, "a count of runs is negative")
         self.last, self.length = last, length
+        self.stand()

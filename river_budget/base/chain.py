@@ -13,7 +13,7 @@ from river import base
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._checks import shown
-from river_budget._core.answer import Answer
+from river_budget._core.answer import Answer, Asked
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
 from river_budget._features import is_unknown
@@ -134,12 +134,12 @@ class Chain:
         except ERRORS_OF_TRANSFORMERS as error:
             raise ValueError(f"the model cannot take these features: {error!r}") from None
 
-    def learn(self, x: Features, y: Any, asked_at: int = -1, **kwargs: Any) -> None:
-        """Learn an example that was asked about when the classifier had learned so many; -1: unknown.
+    def learn(self, x: Features, y: Any, asked: Asked | None = None, **kwargs: Any) -> None:
+        """Learn an example, given what its answer has `asked`, or None if there was none.
 
         Keyword arguments, such as the weight `w`, go to all steps that take them. Raises as `learn_one`.
         """
-        if asked_at < 0 or not self.asks:
+        if asked is None or not self.asks:
             self.model.learn_one(x, y, **kwargs)
             return
         if self._front is not None:
@@ -148,7 +148,7 @@ class Chain:
             if self._end.x is None:  # A filter keeps the example from the last step.
                 return
             x = self._end.x
-        self.last._learn_asked(x, y, asked_at, kwargs.get("w", 1.0))  # noqa: SLF001
+        self.last._learn_asked(x, y, asked, kwargs.get("w", 1.0))  # noqa: SLF001
 
     def note_prediction(self) -> None:
         """Note that the example of the last answer was predicted, so that a late label is known as such."""

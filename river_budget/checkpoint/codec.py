@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from river.compose import Discard, Select
 
 from river_budget._checks import LARGEST_INTEGER
+from river_budget._core.answer import Asked, Waiting, asked_of, waiting_of
+from river_budget._core.tickets import Ticket, restored_ticket
 from river_budget._state import State, plain_value, require, restore_attribute
 from river_budget.checkpoint import ours  # noqa: F401 (registers classes)
 from river_budget.checkpoint.registry import entry_named, entry_of
@@ -29,7 +31,8 @@ Tensors = dict[str, NDArray[Any]]
 
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "dict": dict, "tuple": tuple, "frozenset": frozenset, "set": set,
-    "Category": lambda items: Category.of(*items),
+    "Category": lambda items: Category.of(*items), "Waiting": lambda items: waiting_of(*items),
+    "Asked": lambda items: asked_of(*items), "Ticket": lambda items: restored_ticket(*items),
 }  # fmt: skip
 
 # The types that a SelectType may select, by name.
@@ -64,7 +67,7 @@ def encode(value: Any, tensors: Tensors) -> Any:
         if all(isinstance(key, str) for key in value):
             return {"state": {key: encode(item, tensors) for key, item in value.items()}}
         return {"dict": [encode(list(pair), tensors) for pair in value.items()]}
-    if kind in (list, tuple, set, frozenset, Category):
+    if kind in (list, tuple, set, frozenset, Category, Waiting, Asked, Ticket):
         items = [encode(item, tensors) for item in value]
         if kind in (set, frozenset):
             items.sort(key=json.dumps)  # So that equal models become equal bytes.

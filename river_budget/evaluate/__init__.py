@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .comparison import Comparison, Run, compare
 from .continual import ContinualRun, lifelong
+from .delays import Delays
 
-__all__ = ["Comparison", "ContinualRun", "Run", "compare", "lifelong"]
+__all__ = ["Comparison", "ContinualRun", "Delays", "Run", "compare", "lifelong"]

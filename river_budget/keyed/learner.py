@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count, shown
-from river_budget._core.answer import is_plain
+from river_budget._core.answer import Waiting, is_plain
 from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import Chain
 from river_budget.base.documented import describing
@@ -23,10 +23,6 @@ _described = describing(
         "event": "The event.",
     }
 )
-
-# What is kept of an event without its label: features, prediction, and the number of examples that the model
-# had learned.
-Waiting = tuple[dict[Any, Any], Any, int]
 
 # Labels of these types can be stored.
 STORABLE = frozenset([bool, int, float, str])
@@ -110,9 +106,9 @@ class KeyedModel(Learned):
 
     def _check_restored(self) -> None:
         require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
-        for x, _, n_rounds in self.pending.values():
-            require(isinstance(x, dict), "its features are wrong")
-            count(n_rounds)
+        for waiting in self.pending.values():
+            is_whole = isinstance(waiting, Waiting) and waiting.asked is not None
+            require(is_whole, "an event that waits is wrong")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -243,14 +239,14 @@ class KeyedLearner:
         """Return the margin and the prediction of an event, and learn it if it has a label."""
         chain, seq = keyed.chain, event.seq
         is_new, waiting = seq > keyed.last_seq, keyed.pending.get(seq)
-        x = event.x if waiting is None else waiting[0]
+        x = event.x if waiting is None else waiting.x
         if x is None:
             return None, None
         answer = chain.ask_safely(x)
         if is_new:
             if not is_plain(x):
                 check_storable("the features", x)
-            waiting = answer.x, answer.label, answer.n_rounds
+            waiting = Waiting(answer.x, answer.label, answer.asked)
         if waiting is not None:
             if event.y is not None:
                 _learn(keyed, event, waiting)
@@ -286,14 +282,13 @@ def _is_whole(seq: Any) -> bool:
 def _learn(keyed: KeyedModel, event: Event, waiting: Waiting) -> None:
     """Learn an event with its label, given what was kept of it."""
     chain, seq, y = keyed.chain, event.seq, event.y
-    x, y_pred, asked_at = waiting
     # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
     chain.check_label(y)
     if type(y) not in STORABLE:
         check_storable("the label", y)
-    is_right, n_rounds, is_learned = bool(y_pred == y), chain.n_rounds, False
+    is_right, n_rounds, is_learned = bool(waiting.label == y), chain.n_rounds, False
     try:
-        chain.learn(x, y, asked_at)
+        chain.learn(waiting.x, y, waiting.asked)
         is_learned = True
     finally:
         # An interrupt may come after the model has learned. None comes before the last call.

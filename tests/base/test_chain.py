@@ -117,7 +117,7 @@ def test_rivers_transformers_learn_as_in_rivers_pipeline(name):
         assert x == answer.x == given
         assert answer.label == expected.predict_one(dict(x))
         assert answer.probabilities == expected.predict_proba_one(dict(x))
-        chain.learn(answer.x, label, answer.n_rounds)
+        chain.learn(answer.x, label, answer.asked)
         expected.learn_one(dict(x), label)
         assert answer.x == given
     own, rivers = list(model.steps.values()), list(expected.steps.values())

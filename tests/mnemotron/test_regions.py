@@ -107,7 +107,7 @@ def test_against_a_plain_implementation(name):
     assert len(model.regions_) == len(plain.regions) == 6
     assert bool(plain.n_rehearsed) == (name == "tasks")
     own = [softmax(region.hedges).tolist() for region in plain.regions]
-    hedges = model._f.own_state()["regions"]["hedges"]
+    hedges = model._f.own_state()["regions"]["hedges"][:, :5]  # those of the prompt mixture
     assert [softmax(row) for row in hedges] == [pytest.approx(row, abs=1e-8) for row in own]
 
 
@@ -258,20 +258,20 @@ def test_errors_of_leaves_are_told():
 
 
 def test_late_labels_are_late_for_leaves_too():
-    """Runs of labels tell nothing of an example that was asked about before the last label came."""
-    examples = [(x, "uv"[t // 40 % 2]) for t, (x, _) in enumerate(cells(700))]
-    prompt, late, answers = learned([]), learned([]), collections.deque()
-    for x, y in examples:
-        prompt.learn(prompt.ask(x), y)
-        answers.append((late.ask(x), y))
-        if len(answers) > 5:
-            late.learn(*answers.popleft())
-    counts = [
-        [leaf._f.own_state()["repeats"]["counts"].sum() for leaf in model._f.leaves.models]
-        for model in (prompt, late)
-    ]
-    assert min(counts[0]) > 100
-    assert max(counts[1]) < 10
+    """The leaf that learns one, and the mixture of root and leaf, judge by what was said from then on."""
+    model, _ = grown(400)
+    asleep = [leaf.late_weight for leaf in model._f.leaves.models]
+    assert asleep == [0.0] * len(asleep)
+    x = {"a": 0.5, "b": 0.5, "c": 0.5, "word": "red", "e": np.zeros(3)}
+    answer = model.ask(x)
+    model.learn_one({**x, "a": 0.4}, "u")
+    assert model._f.top.late_weight == 0.0
+    model.learn(answer, "u")
+    awake = [leaf.late_weight > 0.0 for leaf in model._f.leaves.models]
+    assert awake.count(True) == 1
+    assert awake[model._f.region]
+    assert model._f.top.late_weight > 0.0
+    assert model.late_weight > 0.0
 
 
 def test_a_round_that_fails_changes_nothing():
@@ -410,7 +410,8 @@ def forgeries():
         yield name, ("tree", place), change, message
     yield "hedges", ("hedges",), lambda a: a * math.nan, "not finite"
     yield "fewer hedges", ("hedges",), lambda a: a[:-1], "shape"
-    yield "mixers", ("mixers",), lambda a: a[:-1], "shape"
+    yield "mixers", ("top", "prompt"), lambda a: a[:-1], "shape"
+    yield "switch", ("top", "switch"), lambda a: a * math.nan, "not finite"
     yield "tallies", ("tallies",), lambda a: a - 10**6, "more right predictions"
     yield "counts", ("statistics", 2, "counts"), lambda a: a[:, :-1], "shape"
     yield "negative counts", ("statistics", 2, "counts"), lambda a: a - 1000, "is negative"
