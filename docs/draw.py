@@ -147,6 +147,11 @@ def alarms(axes: Axes) -> None:
     axes.legend()
 
 
+def why(axes: Axes) -> None:
+    """Draw why a false alarm about a payment was given."""
+    plots.draw_explanation(axes, recipe("why.md")["false_alarm"])
+
+
 def relevances(axes: Axes) -> None:
     """Draw the relevances of six features, two of which tell the label, and after a switch two others."""
     rng, model = np.random.default_rng(0), rb.Mnemotron(budget=100)
@@ -172,7 +177,7 @@ def regions(axes: Axes) -> None:
 DRAWN = {
     "algorithms": (relevances, regions),
     "concepts": (budget, margin, support_set, mistake_bound),
-    "recipes": (alerts, router, alarms),
+    "recipes": (alerts, why, router, alarms),
 }
 
 

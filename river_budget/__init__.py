@@ -42,22 +42,24 @@ from river_budget.rejection import Reject
 
 __all__ = [
     "RBF", "AdditiveRationalQuadratic", "Ahpatron", "ArmClassifiers", "BudgetPassiveAggressive",
-    "BudgetedOGD", "BudgetedSGD", "Calibrated", "Cosine", "FixedBudgetPerceptron", "Forgetron",
+    "BudgetedOGD", "BudgetedSGD", "Calibrated", "Cosine", "Explanation", "FixedBudgetPerceptron", "Forgetron",
     "FunctionKernel", "KernelLDA", "KernelPAClassifier", "KernelPerceptron", "Laplacian",
     "Linear", "Mnemotron", "ModifiedRandomizedBudgetPerceptron", "Normalized", "Polynomial",
     "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "Query",
     "RandomizedBudgetPerceptron", "RationalQuadratic", "Reject", "RemoveOldestPerceptron",
-    "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "kernels",
+    "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "explain", "kernels",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
 
 # Imported on first use: some subpackages are slow to import, need an extra, or import slow modules of River.
 SUBPACKAGES = frozenset([
-    "active", "bandit", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots",
+    "active", "bandit", "checkpoint", "datasets", "evaluate", "explanation", "keyed", "metrics", "plots",
     "preprocessing", "synth", "testing", "theory",
 ])  # fmt: skip
-CLASSES = {"ArmClassifiers": "bandit", "Query": "active"}
+NAMES = {
+    "ArmClassifiers": "bandit", "Explanation": "explanation", "Query": "active", "explain": "explanation",
+}  # fmt: skip
 
 if TYPE_CHECKING:
     # Type checkers see what there is, so that a misspelt name is an error.
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from . import checkpoint as checkpoint
     from . import datasets as datasets
     from . import evaluate as evaluate
+    from . import explanation as explanation
     from . import keyed as keyed
     from . import metrics as metrics
     from . import plots as plots
@@ -75,13 +78,14 @@ if TYPE_CHECKING:
     from . import theory as theory
     from .active import Query
     from .bandit import ArmClassifiers
+    from .explanation import Explanation, explain
 else:
 
     def __getattr__(name: str) -> Any:
         if name in SUBPACKAGES:
             return importlib.import_module(f"river_budget.{name}")
-        if name in CLASSES:
-            return getattr(importlib.import_module(f"river_budget.{CLASSES[name]}"), name)
+        if name in NAMES:
+            return getattr(importlib.import_module(f"river_budget.{NAMES[name]}"), name)
         raise AttributeError(f"module 'river_budget' has no attribute {name!r}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints
 from river_budget._checks import (
     check_budget,
     check_count,
@@ -308,8 +308,7 @@ class Mnemotron(Machine):
         """
         f, square = self._f, 0.0
         for z in range(f.store.n_kernels):
-            is_of_kernel = np.equal(f.posteriors.kernels, z)
-            mean = f.posteriors.mean(np.where(is_of_kernel, f.shares, 0.0), f.n)
+            mean = self._mean_of(z)
             square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
@@ -442,6 +441,23 @@ class Mnemotron(Machine):
         inverses = f.posteriors.inverses.matrices_of(f.n)
         projections = np.einsum("zi,zij,zj->z", rows, inverses, rows)
         return max(0.0, 1.0 - float(np.bincount(f.posteriors.kernels, f.shares) @ projections))
+
+    def _contributions(self, x: Features) -> Floats:
+        f, store = self._f, self._f.store
+        f.scores(x)
+        of_kernels = [self._mean_of(z) * store.row(z) for z in range(store.n_kernels)]
+        columns = np.sum(of_kernels, axis=0).T[store.by_age]
+        return columns if columns.shape[1] > 1 else np.hstack((-columns, columns))
+
+    def _owners(self) -> Ints:
+        store = self._f.store
+        return self._f.rehearsal.state(store.n)["owners"][store.by_age]
+
+    def _mean_of(self, kernel: int) -> Floats:
+        """Return the part of the hedge's mean that the experts of a kernel have (columns, n)."""
+        f = self._f
+        is_of_kernel = np.equal(f.posteriors.kernels, kernel)
+        return f.posteriors.mean(np.where(is_of_kernel, f.shares, 0.0), f.n)
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)

@@ -22,13 +22,14 @@ from matplotlib.rcsetup import cycler
 from river_budget._regions import EVERYWHERE
 from river_budget.base.documented import describing
 from river_budget.evaluate import Comparison, ContinualRun
+from river_budget.explanation import Explanation, short
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
 
 __all__ = [
     "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting", "draw_decision_regions",
-    "draw_errors", "draw_expert_weights", "draw_regions", "draw_relevances", "mark_drifts",
-    "plot_certificates", "plot_comparison", "plot_continual_runs",
+    "draw_errors", "draw_expert_weights", "draw_explanation", "draw_regions", "draw_relevances",
+    "mark_drifts", "plot_certificates", "plot_comparison", "plot_continual_runs",
 ]  # fmt: skip
 
 # The resolution of figures in files.
@@ -52,6 +53,8 @@ PARAMETERS = {
     "run": "What `evaluate.lifelong` returned.",
     "rounds": "Numbers of rounds, ascending.",
     "history": "`Mnemotron.expert_weights` after each of these rounds; for relevances, `relevances_`.",
+    "explanation": "What `explain` returned.",
+    "n_features": "Number of features, those with the largest effects.",
     "drifts": "The indices of the examples with which a new concept begins.",
     "title": "The title.",
 }
@@ -229,6 +232,23 @@ def draw_relevances(axes: Axes, rounds: Sequence[int], history: Sequence[Any]) -
     axes.axhline(1.0, color="0.5", linestyle=":", linewidth=0.8)
     axes.set(xlabel="examples", ylabel="relevance", ylim=(0, None), xlim=(rounds[0], rounds[-1]))
     _add_legend(axes, "feature")
+
+
+@_plot
+def draw_explanation(axes: Axes, explanation: Explanation, n_features: int = 10) -> None:
+    """Draw what each feature adds to the log odds of the label, the largest effect at the top.
+
+    Bars of features that speak for the label are green, and those of others red.
+    """
+    features = explanation.features[:n_features]
+    names = [f"{short(feature.name)} = {short(feature.value)}" for feature in features]
+    effects = [feature.effect for feature in features]
+    colors = ["green" if effect > 0 else "red" for effect in effects]
+    axes.barh(range(len(features)), effects, color=colors, alpha=0.7)
+    axes.set_yticks(range(len(features)), names)
+    axes.invert_yaxis()
+    axes.axvline(0.0, color="0.5", linewidth=0.8)
+    axes.set(xlabel=f"adds to the log odds of {short(explanation.label)}")
 
 
 @_plot

@@ -34,7 +34,7 @@ API = "".join(page.read_text() for page in sorted(DOCS.glob("reference/*.md")))
 
 # Packages whose public names the API reference lists, and whose classes describe their attributes.
 PACKAGES = [
-    "calibration", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "preprocessing",
+    "calibration", "checkpoint", "datasets", "evaluate", "explanation", "keyed", "metrics", "preprocessing",
     "synth", "testing", "theory",
 ]  # fmt: skip
 

@@ -23,6 +23,7 @@ LAYERS = [
     ["kernel_lda", "_regions", "_experts"],
     ["perceptrons", "mnemotron", "calibration"],
     ["rejection", "bandit", "active"],
+    ["explanation"],
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],
     ["checkpoint", "evaluate"],

@@ -190,3 +190,19 @@ def test_regions_are_rectangles_that_cover_the_plane(axes):
     left, bottom, width, height = drawn[0]
     assert (left, left + width) == pytest.approx(np.clip(bounds.get("u", limits), *limits))
     assert (bottom, bottom + height) == pytest.approx(np.clip(bounds.get("v", limits), *limits))
+
+
+def test_effects_of_features_are_bars_the_largest_at_the_top(axes):
+    model = rb.KernelPerceptron(rb.Linear())
+    model.learn_one({"u": 1.0, "v": 0.0}, True)
+    model.learn_one({"u": 0.0, "v": 2.0}, False)
+    plots.draw_explanation(axes, rb.explain(model, {"u": 3.0, "v": 1.0, "w": 7.0}), n_features=2)
+    upper, lower = axes.patches
+    assert (upper.get_width(), lower.get_width()) == pytest.approx((3.0, -2.0))
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["u = 3", "v = 1"]
+    assert axes.yaxis.get_inverted()
+    assert [to_rgb(bar.get_facecolor()[:3]) for bar in (upper, lower)] == [
+        to_rgb("green"),
+        to_rgb("red"),
+    ]
+    assert axes.get_xlabel() == "adds to the log odds of True"

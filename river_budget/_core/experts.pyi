@@ -7,6 +7,7 @@ from river_budget.kernels import Features
 class Experts(Engine):
     posteriors: Any
     mixture: Any
+    rehearsal: Any
     shares: Floats
     switch: Any
     tickets: Any

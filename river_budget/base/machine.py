@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoDataFrame, IntoDataFrameT, IntoSeries
 from numpy.typing import NDArray
 from river import base
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints
 from river_budget._checks import Parametrized, check_count, one_of, parameter, warn
 from river_budget._core.engine import SCALES, Engine, Rounds
 from river_budget._features import as_given
@@ -311,6 +311,28 @@ class Machine(OnlineClassifier):
     @abc.abstractmethod
     def _novelty(self, x: Features) -> float:
         """See `novelty_one`."""
+
+    def _attributed(self, x: Features, label: Any) -> list[tuple[Features, Any, float]]:
+        """Return each support vector, its label, and what it adds to the score of a label at x.
+
+        They are sorted as `support_vectors`.
+        """
+        column, names = self._labels.column[label], self._labels.names
+        self._f.claim()
+        try:
+            contributions = self._contributions(x)[:, column].tolist()
+            labels = [names[owner] for owner in self._owners().tolist()]
+            return list(zip(self.support_vectors, labels, contributions, strict=True))
+        finally:
+            self._f.release()
+
+    @abc.abstractmethod
+    def _contributions(self, x: Features) -> Floats:
+        """Return what the support vectors add to the scores at x (n_support, n_labels), oldest first."""
+
+    @abc.abstractmethod
+    def _owners(self) -> Ints:
+        """Return the columns of the labels of the support vectors (n_support,), oldest first."""
 
     def _set_scales(self, kernels: Sequence[Kernel], scales: Scales) -> None:
         """Give the store its kernels, and the scales of features."""

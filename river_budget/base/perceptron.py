@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded, widened
+from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_budget, check_seed, parameter, random_of
 from river_budget._core.engine import SCALES
 from river_budget._core.expansion import Example, Expansion
@@ -75,6 +75,15 @@ class Perceptron(Machine):
         self._f.best(x)  # Computes the kernel row of x.
         square = self._f.store.self_value()
         return max(0.0, 1.0 - self._projected() / square) if square > 0.0 else 0.0
+
+    def _contributions(self, x: Features) -> Floats:
+        f = self._f
+        f.best(x)  # Computes the kernel row of x.
+        return (f.row[:, None] * f.matrix)[f.store.by_age]
+
+    def _owners(self) -> Ints:
+        # Labels are not stored. The coefficient of a new vector is largest for its own label.
+        return self._f.matrix[self._f.store.by_age].argmax(axis=1)
 
     def _projected(self) -> float:
         """Return the largest squared norm of the example's projections onto single support vectors."""
