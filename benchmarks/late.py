@@ -158,7 +158,9 @@ def table(results: Results, streams: Iterable[str], keys: list[str], before: Res
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.late")
     parser.add_argument("--streams", nargs="+", choices=ALL, metavar="NAME")
-    parser.add_argument("--models", nargs="+", choices=MODELS, metavar="NAME", default=["Mnemotron"])
+    parser.add_argument(
+        "--models", nargs="+", choices=MODELS, metavar="NAME", default=["Mnemotron"]
+    )
     parser.add_argument("--delays", nargs="+", type=int, default=DELAYS, metavar="D")
     parser.add_argument("--examples", type=int, default=4_000, metavar="N")
     parser.add_argument("--distribution", default="fixed")

@@ -218,9 +218,7 @@ class Mnemotron(Machine):
         )
         n = self.region_budget
         try:
-            return _Leaf(
-                n, LEAF_KERNELS, LEAF_PAIRS, self.novelty, repeats=False, dtype=self.dtype
-            )
+            return _Leaf(n, LEAF_KERNELS, LEAF_PAIRS, self.novelty, repeats=False, dtype=self.dtype)
         except MemoryError:
             n_matrices = len(LEAF_KERNELS) * (len(LEAF_PAIRS) + 1)
             raise out_of_memory("region_budget", n, 4 * n_matrices * n * (n + 28)) from None

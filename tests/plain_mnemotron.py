@@ -83,7 +83,11 @@ class Weights:
         mixers = [
             rate * (logs[:, y] - logs @ o) for o, rate in zip(three[1:], self.rates, strict=True)
         ]
-        return [balance * gain(p[:, y]), *mixers, balance * (gain(three[:, y]) - [0.0, charge, charge])]
+        return [
+            balance * gain(p[:, y]),
+            *mixers,
+            balance * (gain(three[:, y]) - [0.0, charge, charge]),
+        ]
 
     def update(self, steps):
         self.hedge = self.decay * self.hedge + steps[0]
@@ -176,7 +180,12 @@ class Plain:
     def ticket(self, x):
         """Return what was said in the last forecast. The model keeps it in single precision."""
         late = self.late or self.prompt
-        said = [self.p, late.outputs(self.p)[0], self.prompt.outputs(self.p)[1], late.outputs(self.p)[1]]
+        said = [
+            self.p,
+            late.outputs(self.p)[0],
+            self.prompt.outputs(self.p)[1],
+            late.outputs(self.p)[1],
+        ]
         said = [rows.astype(np.float32).astype(float) for rows in said]
         return Ticket(x, self.n_rounds, *said, self.repeats.place)
 
@@ -200,7 +209,9 @@ class Plain:
 
     def both(self, p):
         """Return the forecasts of both mixtures."""
-        return np.array([weights.outputs(p)[1] for weights in (self.prompt, self.late or self.prompt)])
+        return np.array(
+            [weights.outputs(p)[1] for weights in (self.prompt, self.late or self.prompt)]
+        )
 
     def rows_by_expert(self):
         return [self.rows[z] for z, _, _ in self.experts]

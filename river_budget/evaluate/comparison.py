@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from river.base import Estimator
 from river_budget._checks import check_count, check_seed, random_of
 from river_budget._state import require
 from river_budget.base import Chain
+from river_budget.evaluate.delays import AT_ONCE, Delays, Turn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Run:
     mistakes
         Number of mistakes until then (points,): the `n_mistakes` of a model that counts them, where a
         mistake is a label that did not have the largest score (with two labels, y f(x) <= 0); for other
-        models, the number of wrong or missing predictions.
+        models, and if labels come late, the number of wrong or missing predictions.
     support_sizes
         Number of support vectors then (points,); 0 for a model that has none.
     memory_bytes
@@ -123,6 +124,7 @@ def compare(
     seed: int | None = None,
     n_points: int = 100,
     after_examples: Callable[[str, int], None] = lambda name, n: None,
+    delays: Delays = AT_ONCE,
 ) -> Comparison:
     """Compare models on a stream by progressive validation.
 
@@ -141,6 +143,8 @@ def compare(
     after_examples
         Is called each time with the name of the model and the number of examples since the last call,
         for instance to show progress. Its time is not counted.
+    delays
+        How late labels come; by default at once.
 
     Raises
     ------
@@ -177,28 +181,49 @@ def compare(
             rng.shuffle(rows)
         for name, model in models.items():
             advance = functools.partial(after_examples, name)
-            runs[name].append(_run(model.clone(), rows, n_points, advance))
+            runs[name].append(_run(model.clone(), rows, n_points, advance, delays))
     return Comparison(runs)
 
 
-def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None]) -> Run:
+def _run(
+    model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None], delays: Delays
+) -> Run:
     """Run one model through the rows, and call `advance` with the number of rows at each point."""
     chain = Chain(model)
     n_wrong, seconds, points = 0, 0.0, []
     step = max(1, len(rows) // n_points)
-    for begin in range(0, len(rows), step):
-        part = rows[begin : begin + step]
+    for part in _parts(delays.turns(rows), step):
+        n_examples = 0
         start = time.perf_counter()
-        for x, y in part:
-            n_wrong += bool(model.predict_one(x) != y)
-            model.learn_one(x, y)
+        for number, x, y in part:
+            if y is None:
+                n_wrong += bool(model.predict_one(x) != rows[number][1])
+                n_examples += 1
+            else:
+                model.learn_one(x, y)
         seconds += time.perf_counter() - start
 
-        n_mistakes = getattr(chain.last, "n_mistakes", n_wrong)
-        points.append((begin + len(part), n_mistakes, getattr(chain.classifier, "n_support", 0)))
-        advance(len(part))
+        n_mistakes = n_wrong if delays.mean else getattr(chain.last, "n_mistakes", n_wrong)
+        n_before = points[-1][0] if points else 0
+        n_support = getattr(chain.classifier, "n_support", 0)
+        points.append((n_before + n_examples, n_mistakes, n_support))
+        advance(n_examples)
     examples, mistakes, support_sizes = zip(*points, strict=True)
     return Run(examples, mistakes, support_sizes, chain.memory_bytes, seconds)
+
+
+def _parts(turns: Iterable[Turn], step: int) -> Iterator[list[Turn]]:
+    """Yield the turns in parts, each of which predicts so many examples, or fewer at the end."""
+    part: list[Turn] = []
+    n_predicted = 0
+    for turn in turns:
+        is_question = turn[2] is None
+        if is_question and n_predicted == step:
+            yield part
+            part, n_predicted = [], 0
+        part.append(turn)
+        n_predicted += is_question
+    yield part
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:

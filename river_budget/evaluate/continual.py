@@ -17,6 +17,7 @@ from river_budget._checks import check_count, check_indices
 from river_budget._state import require
 from river_budget.base import Chain
 from river_budget.evaluate.comparison import text_table
+from river_budget.evaluate.delays import AT_ONCE, Delays
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -188,6 +189,7 @@ def lifelong(
     task_sequence: Sequence[int] | None = None,
     n_learn: int = 1000,
     n_test: int = 500,
+    delays: Delays = AT_ONCE,
 ) -> ContinualRun:
     """Train a model on a sequence of tasks, and test it on all of them after each step.
 
@@ -204,6 +206,9 @@ def lifelong(
         Number of examples in a step. Each is predicted and then learned.
     n_test
         Number of test examples for each task.
+    delays
+        How late labels come; by default at once. At the end of a step, all that are due later come before
+        the test.
 
     Raises
     ------
@@ -232,6 +237,7 @@ def lifelong(
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
     learner = model.clone()
+    chain = Chain(learner)
     learned: list[tuple[bool, int | None]] = []
     # Whether each test example of each task is predicted, after each step (steps, tasks, examples).
     hits = []
@@ -239,9 +245,9 @@ def lifelong(
     for j in sequence:
         examples = _take(streams[j], n_learn, j)
         start = time.perf_counter()
-        learned += _learn(learner, examples)
+        learned += _learn(learner, examples, delays)
         seconds += time.perf_counter() - start
-        hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
+        hits.append([[chain.ask(x).label == y for x, y in test] for test in tests])
     wrong = [is_wrong for is_wrong, _ in learned]
 
     # The labels of each task, and the classes in the order of the sequence, then those of other tasks.
@@ -266,7 +272,7 @@ def lifelong(
         drifts=tuple(drifts),
         recovery_times=tuple(recovery_time(wrong[:b], a) for a, b in spans),
         support_sizes=np.array([n for _, n in learned if n is not None], dtype=np.int64),
-        memory_bytes=Chain(learner).memory_bytes,
+        memory_bytes=chain.memory_bytes,
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
 
@@ -294,13 +300,16 @@ def _take(stream: Any, n: int, task: int) -> list[Any]:
     return examples
 
 
-def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
-    """Predict, then learn, each example. Return whether each was wrong, and the support size, if any, then."""
+def _learn(model: Any, examples: Sequence[Any], delays: Delays) -> list[tuple[bool, int | None]]:
+    """Predict and learn examples. Return whether each was wrong, and the support size, if any, then."""
     classifier, learned = Chain(model).classifier, []
-    for x, y in examples:
-        is_wrong = model.predict_one(x) != y
-        model.learn_one(x, y)
-        learned.append((is_wrong, getattr(classifier, "n_support", None)))
+    for number, x, y in delays.turns(examples):
+        if y is None:
+            is_wrong = model.predict_one(x) != examples[number][1]
+            learned.append((is_wrong, getattr(classifier, "n_support", None)))
+        else:
+            model.learn_one(x, y)
+            learned[-1] = (learned[-1][0], getattr(classifier, "n_support", None))
     return learned
 
 

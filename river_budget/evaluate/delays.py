@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import math
 import random
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from river_budget._checks import (
 # Features, and the label, or None where it is asked for.
 Turn = tuple[int, dict[Any, Any], Any]
 
-DISTRIBUTIONS = ("fixed", "uniform", "exponential")
+DISTRIBUTIONS = ("fixed", "uniform", "exponential", "batches")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +30,10 @@ class Delays:
     Parameters
     ----------
     mean
-        The mean number; 0 means at once.
+        The mean number; 0, the default, means at once.
     distribution
-        `"fixed"`, `"uniform"` from 0 to twice the mean, or `"exponential"`. Labels come out of order if it
-        is not fixed.
+        `"fixed"`; `"uniform"` from 0 to twice the mean, or `"exponential"`, where labels come out of order;
+        or `"batches"`, where those of each `mean` examples come together, after the last of these.
     missing
         The share of labels that never come, from 0 to 1.
     seed
@@ -61,7 +62,7 @@ class Delays:
     3 {'a': 3} True
     """
 
-    mean: float
+    mean: float = 0.0
     distribution: str = "fixed"
     missing: float = 0.0
     seed: int | None = None
@@ -89,16 +90,23 @@ class Delays:
             yield number, x, None
             is_missing = rng.random() < self.missing
             if not is_missing:
-                heapq.heappush(due, (number + self._drawn(rng), number, x, y))
+                heapq.heappush(due, (number + self._drawn(rng, number), number, x, y))
             while due and due[0][0] <= number:
                 yield heapq.heappop(due)[1:]
         while due:
             yield heapq.heappop(due)[1:]
 
-    def _drawn(self, rng: random.Random) -> int:
-        """Return the delay of one label."""
+    def _drawn(self, rng: random.Random, number: int) -> int:
+        """Return the delay of the label of the example with a number."""
         if self.mean == 0 or self.distribution == "fixed":
             return round(self.mean)
+        if self.distribution == "batches":
+            size = math.ceil(self.mean)
+            return size - 1 - number % size
         if self.distribution == "uniform":
             return round(rng.uniform(0, 2 * self.mean))
         return round(rng.expovariate(1 / self.mean))
+
+
+# Labels that come before the next example is predicted.
+AT_ONCE = Delays()

@@ -78,7 +78,11 @@ FORGED_POLICIES = [
     (("state", "pending", "dict", 0, 1, "Waiting", 0), [1], "what is kept of an example is wrong"),
     (("state", "pending", "dict", 0, 1, "Waiting", 1), [1], "a ticket is wrong"),
     (("state", "pending", "dict", 0, 1, "Waiting", 2), None, "a ticket is wrong"),
-    (("state", "pending", "dict", 0, 1, "Waiting", 2, "Asked", 0), [1], "what is kept of an answer"),
+    (
+        ("state", "pending", "dict", 0, 1, "Waiting", 2, "Asked", 0),
+        [1],
+        "what is kept of an answer",
+    ),
     (("state", "pending", "dict", 0, 1, "Waiting", 2, "Asked", 1), 7, "what is kept of an answer"),
     (("parameters", "model"), UNIT_NORM, "model must be a classifier"),
 ]

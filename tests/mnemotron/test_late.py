@@ -120,7 +120,11 @@ def test_answers_and_predictions_make_the_same_model(regions):
 @pytest.mark.parametrize("regions", [1, 4])
 @pytest.mark.parametrize(
     "saved",
-    [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), lambda m: checkpoint.loads(checkpoint.dumps(m))],
+    [
+        copy.deepcopy,
+        lambda m: pickle.loads(pickle.dumps(m)),
+        lambda m: checkpoint.loads(checkpoint.dumps(m)),
+    ],
     ids=["deepcopy", "pickle", "checkpoint"],
 )
 def test_a_model_that_is_restored_with_labels_outstanding_goes_on_exactly(saved, regions):
@@ -142,7 +146,9 @@ def test_keyed_events_and_a_model_of_its_own_learn_the_same():
     learner = rb.keyed.KeyedLearner(lambda: rb.Mnemotron(20))
     alone, state = rb.Mnemotron(20), None
     for number, x, y in rb.evaluate.Delays(8, "exponential", seed=1).turns(drifting(3, 200)):
-        state, prediction = learner.step(state, rb.keyed.Event("ann", number, x if y is None else None, y))
+        state, prediction = learner.step(
+            state, rb.keyed.Event("ann", number, x if y is None else None, y)
+        )
         if y is None:
             assert prediction.y_pred == alone.predict_one(x)
         else:
