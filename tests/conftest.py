@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 from runs import sparse_examples
 
+# What the imports of the tests make stays, and `pytest_collection_finish` collects what does not.
+gc.disable()
+
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
@@ -81,6 +84,7 @@ def pytest_collection_finish():
     """Let collections of garbage pass over the thousands of tests: River's checks collect often."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -12,7 +12,7 @@ import copy
 import math
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 JITTER, LINK = 1e-3, 0.3
 SMALLEST_NOVELTY = 1e-7
@@ -21,7 +21,9 @@ UNSEEN = -50.0
 
 
 def softmax(values):
-    return np.exp(values - logsumexp(values))
+    """Return the exponentials of a vector, divided by their sum. SciPy's takes half of the time of a test."""
+    powers = np.exp(values - values.max())
+    return powers / powers.sum()
 
 
 class Repeats:

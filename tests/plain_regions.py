@@ -9,7 +9,7 @@ import copy
 import math
 
 import numpy as np
-from scipy.special import softmax
+from plain_mnemotron import softmax
 
 import river_budget as rb
 from river_budget._regions import Element

@@ -70,26 +70,19 @@ CHECKERS = {
 }
 
 
-def errors(checker, text, folder):
-    """Return the numbers of the lines with errors, and what the checker printed."""
-    (folder / "code.py").write_text(text)
-    command = [sys.executable, "-m", *CHECKERS[checker], "code.py"]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False)
-    printed = done.stdout + done.stderr
-    assert done.returncode in (0, 1), printed
-    return {int(n) for n in re.findall(r"code\.py:(\d+):.*error", printed)}, printed
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_the_typed_code_of_a_user(checker, tmp_path):
     pytest.importorskip(CHECKERS[checker][0])
-    found, printed = errors(checker, ACCEPTED, tmp_path)
-    assert found == set(), printed
-
+    (tmp_path / "accepted.py").write_text(ACCEPTED)
+    (tmp_path / "refused.py").write_text(REFUSED)
+    command = [sys.executable, "-m", *CHECKERS[checker], "accepted.py", "refused.py"]
+    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=False)
+    printed = done.stdout + done.stderr
+    found = re.findall(r"(accepted|refused)\.py:(\d+):.*error", printed)
     wrong = range(4, 1 + len(REFUSED.splitlines()))
-    found, printed = errors(checker, REFUSED, tmp_path)
-    assert found == {*wrong}, printed
+    assert {*found} == {("refused", str(n)) for n in wrong}, printed
+    assert done.returncode == 1, printed
 
 
 def test_the_code_that_checkers_accept_runs():

@@ -53,7 +53,7 @@ def test_answers_do_not_go_to_the_terminal(tmp_path, command, into):
 
 
 def test_certify_shows_how_far_it_is(tmp_path):
-    arguments = ["certify", "--limit", "60", "--budget", "600"]
+    arguments = ["certify", "--limit", "20", "--budget", "600"]
     code, out, shown = with_stderr_on_a_terminal(arguments, subprocess.PIPE)
     assert code == 0
     assert "SimplifiedForgetron" in out
