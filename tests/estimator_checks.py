@@ -16,6 +16,18 @@ def run(model):
             check(model.clone())
 
 
+def run_those_without_examples(model):
+    """Run the checks of parameters, copies and texts."""
+    for check in checks.yield_checks(model):
+        if not reads_examples(check):
+            check(model.clone())
+
+
+def reads_examples(check):
+    """Return whether River has bound a check to a data set."""
+    return "dataset" in getattr(check, "keywords", {})
+
+
 def run_that_of_memory(model):
     for check in checks.yield_checks(model):
         if check.__name__ == OF_MEMORY:

@@ -48,13 +48,19 @@ def some_stream(n, seed=1):
 
 
 @pytest.mark.slow
-@each_class
+@each_path
 def test_the_checks_of_river(make):
+    """What a class can break beside its path, those of this package find with fewer examples."""
     estimator_checks.run(make(None))
 
 
-@pytest.mark.slow
 @each_class
+def test_the_checks_of_river_without_examples(make):
+    estimator_checks.run_those_without_examples(make(None))
+
+
+@pytest.mark.slow
+@each_path
 def test_the_check_of_river_of_memory(make):
     estimator_checks.run_that_of_memory(make(None))
 
