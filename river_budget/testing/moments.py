@@ -8,7 +8,7 @@ import gc
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 
@@ -16,25 +16,35 @@ class InterruptError(Exception):
     """What the handler of the signal raises."""
 
 
-def hears(frame: FrameType, place: int) -> bool:
-    """Return whether the instruction at a place hears signals, as a call and a jump back do."""
-    name = dis.opname[frame.f_code.co_code[place]]
-    return name.startswith("CALL") or "JUMP_BACKWARD" in name
+@functools.cache
+def hearing_places(code: CodeType) -> frozenset[int]:
+    """Return the places of the instructions that hear signals, as a call and a jump back do."""
+    instructions = code.co_code
+    names = {place: dis.opname[instructions[place]] for place in range(0, len(instructions), 2)}
+    return frozenset(
+        place for place, name in names.items() if name.startswith("CALL") or "JUMP_BACKWARD" in name
+    )
 
 
 def is_interrupted(act: Callable[[], Any], moment: int) -> bool:
     """Call a function, interrupt it at the moment with a number, and return whether it has lasted so long."""
     n = itertools.count()
-    places: dict[FrameType, int] = {}
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         frame.f_trace_opcodes = True
-        if event == "opcode":
-            before, places[frame] = places.get(frame), frame.f_lasti
-            # The beginning of a function hears signals, too.
-            if (before is None or hears(frame, before)) and next(n) == moment:
-                raise InterruptError
-        return trace
+        places = hearing_places(frame.f_code)
+        # The beginning of a function hears signals, and so does a generator that goes on.
+        is_heard = True
+
+        def trace_frame(frame: FrameType, event: str, arg: Any) -> Any:
+            nonlocal is_heard
+            if event == "opcode":
+                if is_heard and next(n) == moment:
+                    raise InterruptError
+                is_heard = frame.f_lasti in places
+            return trace_frame
+
+        return trace_frame
 
     tracing = sys.gettrace()
     gc.disable()  # Python ignores what is raised in its callbacks.
