@@ -272,7 +272,7 @@ def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(mo
         new._new_model = lambda: fresh  # To make one has hundreds of moments.
         return new
 
-    counts = set()
+    counts, stored = set(), set()
     for interrupted_policy in interrupted(copied, lambda policy: policy.reward(ticket.id, 1)):
         n = interrupted_policy._n
         counts.add(n)
@@ -281,7 +281,9 @@ def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(mo
         models = interrupted_policy._models
         assert {arm: Chain(models[arm]).n_rounds for arm in models} == interrupted_policy._counts
         assert interrupted_policy._counts.total() == 13
-        checkpoint.loads(checkpoint.dumps(interrupted_policy))
+        stored.add(checkpoint.dumps(interrupted_policy))
+    for data in stored:
+        checkpoint.loads(data)
     assert counts == {12, 13}
 
 
@@ -289,11 +291,13 @@ def test_an_interrupt_leaves_a_reward_that_was_learned_and_counted_or_neither(mo
 def test_an_interrupt_leaves_a_ticket_or_none():
     policy = rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), max_pending=2, seed=1)
     oldest, newest = (policy.decide(ARMS, {"u": 0.1}).id for _ in range(2))
-    waiting = []
+    waiting, stored = [], set()
     for interrupted_policy in interrupted(
         lambda: copy.deepcopy(policy), lambda policy: policy.decide(ARMS, {"u": 0.2})
     ):
         waiting.append(list(interrupted_policy._pending))
-        checkpoint.loads(checkpoint.dumps(interrupted_policy))
+        stored.add(checkpoint.dumps(interrupted_policy))
+    for data in stored:
+        checkpoint.loads(data)
     assert all(ids in ([oldest, newest], [newest, newest + 1]) for ids in waiting)
     assert [oldest, newest] in waiting
