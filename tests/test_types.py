@@ -14,8 +14,8 @@ import river_budget as rb
 
 
 @pytest.mark.slow
-def test_pyright_finds_the_errors_of_a_user(tmp_path):
-    """So does mypy, which is given an installed wheel in `test_distribution.py`."""
+def test_the_typed_code_of_a_user(tmp_path):
+    """Here for pyright. Mypy is given an installed wheel in `test_distribution.py`."""
     pytest.importorskip("basedpyright")
     command = [sys.executable, "-m", "basedpyright", "--level=error", *write_user_code(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=False)
