@@ -184,9 +184,18 @@ def learned(model):
     return model
 
 
+def two_labels(n=60):
+    X, y = rows(n, seed=0)
+    return [(x, label == "a") for x, label in zip(X.to_dict("records"), y, strict=True)]
+
+
+# The posterior of three labels takes an integral, whose hundreds of moments are alike.
+FEW_MOMENTS = {"TightestPerceptron": two_labels()}
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_an_update_passes_on_what_the_handler_raises(name):
-    testing.check_interrupts(MODELS[name](rb.RBF(gamma=0.3)))
+    testing.check_interrupts(MODELS[name](rb.RBF(gamma=0.3)), examples=FEW_MOMENTS.get(name))
 
 
 WRAPPERS = {

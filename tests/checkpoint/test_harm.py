@@ -127,10 +127,10 @@ def goes_on(model, rows):
 
 
 def with_large_elements(tensors):
-    """Yield arrays with a large number in the place of the first or the last element of one."""
+    """Yield arrays with a large number as the first element of one, or with a negative one as the last."""
     for name, array in tensors.items():
-        for place in (0, -1) if array.size and array.dtype.kind == "f" else ():
-            for value in (LARGE, -LARGE):
+        if array.size and array.dtype.kind == "f":
+            for place, value in ((0, LARGE), (-1, -LARGE)):
                 changed = array.copy()
                 changed.flat[place] = value
                 yield {**tensors, name: changed}
