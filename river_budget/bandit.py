@@ -154,7 +154,7 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def _answers(self, arms: list[Any], context: Features) -> dict[Any, Answer | None]:
         """Return what the model of each arm says of a context; None for an arm that has no model yet."""
         chains = {arm: self._chain_of(arm) for arm in arms}
-        return {arm: chain and chain.ask(context) for arm, chain in chains.items()}
+        return {arm: None if chain is None else chain.ask(context) for arm, chain in chains.items()}
 
     def _values(self, answers: dict[Any, Answer | None]) -> dict[Any, float]:
         """Return what each arm is worth, given what its model says."""

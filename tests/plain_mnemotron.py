@@ -207,7 +207,7 @@ class Plain:
         if self.archive is not None:
             others.append(self.of_archive(x))
         self.p = np.array([*map(self.probabilities, self.m), *others])
-        return softmax(self.switch + [3.0, 0.0]) @ self.both(self.p)
+        return softmax(self.switch + np.array([3.0, 0.0])) @ self.both(self.p)
 
     def both(self, p):
         """Return the forecasts of both mixtures."""

@@ -190,7 +190,8 @@ def _run(
 ) -> Run:
     """Run one model through the rows, and call `advance` with the number of rows at each point."""
     chain = Chain(model)
-    n_wrong, seconds, points = 0, 0.0, []
+    n_wrong, seconds = 0, 0.0
+    points: list[tuple[int, int, int]] = []
     step = max(1, len(rows) // n_points)
     for part in _parts(delays.turns(rows), step):
         n_examples = 0

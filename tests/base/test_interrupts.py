@@ -26,7 +26,7 @@ from river_budget.testing.streams import come_and_go
 MODELS = {**ALGORITHMS, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=20, kernel=kernel)}
 
 LABELS = "abc"
-N_INTERRUPTS = 25
+N_INTERRUPTS = 40
 
 pytestmark = [
     pytest.mark.slow,

@@ -153,8 +153,8 @@ def test_accuracy_on_a_drifting_stream():
         change_speed=0.001, n_drift_centroids=50,
     )  # fmt: skip
     model = preprocessing.StandardScaler() | rb.Mnemotron()
-    accuracy = evaluate.progressive_val_score(stream.take(10_000), model, metrics.Accuracy())
-    assert accuracy.get() >= 0.909
+    accuracy = evaluate.progressive_val_score(stream.take(20_000), model, metrics.Accuracy())
+    assert accuracy.get() >= 0.901
 
 
 def test_inaccurate_inverses_are_recomputed():
