@@ -71,6 +71,12 @@ class Mnemotron(Machine):
     the labels are absent, and more than one, each round also updates the three mixtures by an exemplar
     of one of these, in turn, with the share of absent labels as its weight.
 
+    A label is late if other examples were learned since its own was predicted. From the first late label
+    on, there is a second set of weights for the three mixtures. It learns half from what the experts said
+    when the example was predicted, while the first set learns from what they say when the label comes. A
+    switch weighs both forecasts by how probable they made the labels at the time of prediction. What was
+    said is kept in the `Answer`, or for a prediction by `predict_one` and `predict_proba_one`, in the model.
+
     One of the default kernels multiplies each feature by its relevance, so that irrelevant features do
     not drown the others. Relevances are learned after 64, 128, ..., 1,024 examples, and then after every
     1,024, for life: the weight of a feature is the mean square of the slopes of the hedge's mean along it,
@@ -116,8 +122,7 @@ class Mnemotron(Machine):
         them from the numbers of examples so far. The noise variance is divided by an example's weight.
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn it
-        off to measure what the features alone tell. The expert abstains if a label is late, that is, if
-        other examples were learned since the prediction.
+        off to measure what the features alone tell.
     archive
         Use it when classes come one after the other: it adds a `KernelLDA`, which forgets no class, as
         an expert, at the cost of its time and memory. This is its number of random features, even.
@@ -129,6 +134,10 @@ class Mnemotron(Machine):
         the concept is cut along axes; with many labels, or arrays, a larger budget gains more.
     region_budget
         Maximum number of support vectors of the leaf of each region.
+    max_pending
+        Maximum number of predictions that wait for their labels in the model; a new one replaces the
+        oldest. Raise it if more labels are outstanding at a time. With E experts and C labels, each takes
+        `4 C (E + 5) + 88` bytes until its label comes.
 
     Examples
     --------
