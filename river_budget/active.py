@@ -54,7 +54,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     ...         model.learn_one(x, y)
     ...         n_asked += 1
     >>> accuracy, n_asked
-    (Accuracy: 89.60%, 120)
+    (Accuracy: 89.76%, 120)
     """
 
     _labels = Number(least=0.0, most=BURST, start=BURST)  # How many labels may be asked for now.

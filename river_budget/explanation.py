@@ -389,7 +389,13 @@ def _is_close(value: Any, other: Any) -> bool:
 
 
 def short(value: Any) -> str:
-    """Return a name or a value as a short text of one line."""
+    """Return a value as a short text of one line.
+
+    Parameters
+    ----------
+    value
+        A name or a value of a feature, or a label.
+    """
     if is_array(value):
         return f"array of {len(value)}"
     value = _plain(value)
