@@ -155,6 +155,30 @@ def test_signals_while_features_come_and_go(name):
     assert storm.n_interrupts == 2 * N_INTERRUPTS
 
 
+def test_signals_with_labels_outstanding():
+    """A prediction leaves its ticket or none, and a late label takes it, if it is learned."""
+    model, twin = (rb.Mnemotron(budget=5, kernels=(rb.RBF(gamma=0.3),)) for _ in range(2))
+    # A label whose first example is interrupted stays known, so all come before.
+    for each in (model, twin):
+        each.learn_many(*rows(9, seed=0))
+    X, labels = rows(1500, seed=1)
+    stream = zip(X.to_dict("records"), labels, strict=True)
+    with Storm(seed=1, seconds=1e-4) as storm:
+        for _, x, y in rb.evaluate.Delays(20, "exponential", seed=1).turns(stream):
+            if y is None:
+                storm.call(lambda: model.predict_one(x))  # noqa: B023
+                assert model.predict_proba_one(x) == twin.predict_proba_one(x)
+                continue
+            before = model.n_rounds
+            storm.call(lambda: model.learn_one(x, y))  # noqa: B023
+            if model.n_rounds > before:
+                twin.learn_one(x, y)
+            assert model.n_pending == twin.n_pending
+    assert storm.n_interrupts >= N_INTERRUPTS
+    assert model.late_weight > 0.0
+    assert content(model.state()) == content(twin.state())
+
+
 def test_signals_while_regions_are_divided():
     """Blocks are interrupted; the model goes on like one that is not, and divides the same regions."""
     model = rb.Mnemotron(budget=5, regions=6, region_budget=5)

@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 import pytest
-from plain_mnemotron import Plain
+from plain_mnemotron import Plain, worth
 from refusals import refuses
 from states import content
 from test_mnemotron import KERNELS, MEMORIES, drifting, in_tasks
@@ -82,6 +82,52 @@ def test_against_a_plain_implementation(kernels, examples):
             assert list(model.predict_proba_one(x).values()) == pytest.approx(expected, abs=1e-8)
             largest = max(largest, model.late_weight)
     assert largest > 0.02
+
+
+class OnlyThen(Plain):
+    """Learns late weights from what was said alone."""
+
+    def steps_of_late(self, y, ticket, balance):
+        steps, worths = super().steps_of_late(y, ticket, balance)
+        return steps if ticket is None else [
+            2 * s - n for s, n in zip(steps, self.late.steps(self.p, y, balance), strict=True)
+        ], worths
+
+
+class FullCounts(Plain):
+    """Counts a late label after the last one like a prompt one."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        count = self.repeats.count
+        self.repeats.count = lambda place, label, _: count(place, label, 1.0)
+
+
+class JudgedNow(Plain):
+    """Judges both mixtures, for the switch, by what they say now."""
+
+    def steps_of_late(self, y, ticket, balance):
+        steps, worths = super().steps_of_late(y, ticket, balance)
+        return steps, worths if ticket is None else balance * worth(self.both(self.p)[:, y])
+
+
+@pytest.mark.parametrize("fault", [OnlyThen, FullCounts, JudgedNow])
+def test_a_fault_is_found(fault):
+    examples = drifting(5, 120)
+    model = rb.Mnemotron(12, KERNELS[1:3], MEMORIES)
+    plain, gap = fault(KERNELS[1:3], MEMORIES, 12), 0.0
+    for number, is_learned in late_turns(examples):
+        x, y = examples[number]
+        if is_learned:
+            model.learn_one(x, LABELS[y])
+            plain.learn(x, y)
+        elif len(model.classes) > 1:
+            p = list(model.predict_proba_one(x).values())
+            gap = max(gap, np.abs(plain.predict(x) - p).max())
+        else:
+            model.predict_one(x)
+            plain.predict(x)
+    assert gap > 1e-5
 
 
 def test_labels_that_come_at_once_leave_nothing():
