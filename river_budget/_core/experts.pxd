@@ -8,10 +8,11 @@
 #
 # A round first takes the ticket of its example, which tells how late its label is and what was said of it, and
 # may rehearse (`prepare`): then the weights learn an exemplar of a label that has been away, see `rehearsal.pxd`.
-# Without a ticket, a label counts as prompt, unless its ticket may have been dropped. The rest is `learn`: store the example if it is novel enough, move the weights, update the posteriors. Rounds
-# include their update, so none of them stays open. All that can fail comes first (`stage`), and puts into
-# `saved` what `roll_back` takes back; from the moment that `finish` clears `saved`, nothing fails until the
-# example is learned. At last, `watch` adds it to running sums, and watches rounding errors.
+# Without a ticket, a label counts as prompt, unless its ticket may have been dropped. The rest is `learn`: store
+# the example if it is novel enough, move the weights, update the posteriors. Rounds include their update, so
+# none of them stays open. All that can fail comes first (`stage`), and puts into `saved` what `roll_back` takes
+# back; from the moment that `finish` clears `saved`, nothing fails until the example is learned. At last,
+# `watch` adds it to running sums, and watches rounding errors.
 from libc.stdint cimport int64_t
 
 from river_budget._core.engine cimport Engine

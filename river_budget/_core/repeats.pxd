@@ -7,7 +7,8 @@
 # The last label and the bin of the length of its run are a `Place`. A round predicts from its `place`, which is
 # where the labels stand now, and then counts which label came. If the label is late, others came since its example
 # was predicted. Then `Experts` sets the place from which that was predicted, and the label counts the less, the
-# more came in between. After each round, the place is where the labels stand again.
+# more came in between. What that place told was said then, and is in the ticket; now the expert abstains. After
+# each round, the place is where the labels stand again.
 cdef enum:
     # Runs are counted by the power of two below their length: 1, 2 to 3, 4 to 7, ..., at least 1,024.
     N_BINS = 11
@@ -26,7 +27,7 @@ cdef class Repeats:
     cdef double[:, ::1] counts
     cdef Py_ssize_t last, length       # the last label, and the length of its run; -1 before the first
     cdef Place place                   # from where the round predicts, and counts
-    cdef bint abstains                 # whether it predicts 1 / C all the same
+    cdef bint abstains                 # whether it predicts 1 / C, although the place is known
 
     # Compute the probabilities of the next label (labels,).
     cdef void predict(self, double[::1] probabilities) noexcept nogil
