@@ -12,31 +12,17 @@ import importlib
 import io
 import itertools
 import json
-import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from river_budget._state import require
+from river_budget.cli import formats
 from river_budget.cli.app import CommandError, counted, notes
-
-# Cells that have no value, and labels that are missing. The number NaN is another one.
-MISSING = ("", "NA", "NaN", "null", None)
-
-INFINITE = (math.inf, -math.inf)
-
-# Dates, and numbers with decimal commas. They are refused: each would be a category of its own.
-REFUSED = re.compile(
-    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
-    r"|[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+"
-)
-
-# What may separate columns if no delimiter is given.
-DELIMITERS = ",;\t|"
 
 # So many lines of a file tell which columns of csv have texts. Of a pipe, only the first one does, because
 # others may come late.
@@ -115,9 +101,9 @@ def opened(
             header, lines = [], stack.enter_context(_text_of(data, encoding))
 
         first = [*itertools.islice(lines, 1)]
-        parse = _parser_of("".join(first), columns.target)
+        parse = formats.parser_of("".join(first), columns.target)
         # In csv, the header comes before the first row.
-        first += itertools.islice(lines, N_FIRST if is_file else int(parse is _parse_csv))
+        first += itertools.islice(lines, N_FIRST if is_file else int(parse is formats.parse_csv))
         all_lines = Lines(itertools.chain(first, lines), Path(file).name)
         yield Reader(parse, columns, first, header), all_lines
 
@@ -147,15 +133,6 @@ def _text_of(data: Any, encoding: str) -> io.TextIOWrapper:
         raise ValueError(error) from None
 
 
-def _parser_of(line: str, target: str | None) -> Callable[[Any], dict[Any, Any]]:
-    """Return the function that parses lines like a first one. In libsvm, no target has a name."""
-    if line.lstrip().startswith("{"):
-        return _parse_json
-    label, *pairs = line.partition("#")[0].split() or ["0"]
-    is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
-    return _parse_libsvm if target is None and is_libsvm else _parse_csv
-
-
 def _read_parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
     """Return the columns, and the rows as lines of JSON."""
     table = importlib.import_module("pyarrow.parquet").ParquetFile(data)
@@ -171,16 +148,16 @@ class Reader:
     def __init__(self, parse: Any, columns: Columns, first: list[str], header: list[str]) -> None:
         self._parse = parse
         self._columns = columns
-        self._is_csv = parse is _parse_csv
+        self._is_csv = parse is formats.parse_csv
         if self._is_csv:
-            self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
+            self._delimiter = columns.delimiter or formats.delimiter_of("".join(first[:1]))
             header = [*(self._reader(first).fieldnames or [])]
         self._header = header
         self._check_header()
 
         # Why no row can have a label; empty if rows can.
         self.no_labels = self._absent([columns.target]) if columns.target else ""
-        if columns.target is None and parse is not _parse_libsvm:
+        if columns.target is None and parse is not formats.parse_libsvm:
             self.no_labels = "no --target names the label"
 
         # Whether each column of csv has texts, which is not known yet when the first rows are read.
@@ -242,7 +219,7 @@ class Reader:
         if self._is_csv:
             items = self._reader(lines)
         else:
-            end = "#" if self._parse is _parse_libsvm else "\n"
+            end = "#" if self._parse is formats.parse_libsvm else "\n"
             items = (line.partition(end)[0].strip() for line in lines)
         while True:
             try:
@@ -265,17 +242,15 @@ class Reader:
                 for name, cell in cells.items()
                 if name not in ignored and (features is None or name in features)
             }
-            is_class = not isinstance(label, list | dict) and label not in INFINITE
-            require(is_class, f"the label is {label!r}: expected a class")
-            return Row(n, x, _none_if_missing(_label_of(label) if self._is_csv else label), others)
+            return Row(n, x, formats.class_of(label, self._is_csv), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature; None if it is missing. Raises ValueError if it is bad."""
-        value = _none_if_missing(parsed(cell) if self._is_csv else cell)
+        value = formats.none_if_missing(formats.parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
-        if is_text and REFUSED.fullmatch(value):
+        if is_text and formats.REFUSED.fullmatch(value):
             raise ValueError(
                 f"{value!r} in column {name!r} is a date or has a decimal comma: give --ignore {name}, "
                 "or convert it to a number"
@@ -286,60 +261,3 @@ class Reader:
             return cell
         require(not is_text, f"{cell!r} in column {name!r} is not a number")
         return value
-
-
-def _delimiter_of(header: str) -> str:
-    """Return the delimiter that a header of csv has most of, outside of quotes."""
-    unquoted = re.sub(r'"[^"]*"', "", header)
-    return max(DELIMITERS, key=unquoted.count)
-
-
-def _parse_csv(cells: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the cells that the reader of csv has found. Raises ValueError if there are too many or few."""
-    is_whole = None not in cells and None not in cells.values()
-    require(is_whole, "this line has more or fewer columns than the header")
-    return cells
-
-
-def _parse_json(line: str) -> dict[Any, Any]:
-    """Return the features and the label. Raises ValueError if the line is no JSON object."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON: {error}") from None
-    require(isinstance(row, dict), "not a JSON object")
-    return row
-
-
-def _parse_libsvm(line: str) -> dict[Any, Any]:
-    """Return the features and the label, whose name is None. Raises ValueError if the line is not valid."""
-    try:
-        label, *pairs = line.split()
-        cells = {name: parsed(value) for name, value in (pair.rsplit(":", 1) for pair in pairs)}
-        if len(cells) < len(pairs) or any(isinstance(v, str | bool) for v in cells.values()):
-            raise ValueError
-        return cells | {None: _label_of(label)}
-    except ValueError:
-        error = "not 'label name:value name:value ...', with each name once"
-        raise ValueError(error) from None
-
-
-def parsed(text: str) -> Any:
-    """Return the number or truth value that a text is, or the text."""
-    # Python would read 1_0 as a number, too.
-    if text.isascii() and "_" not in text:
-        kind = int if text.strip().lstrip("+-").isdigit() else float
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return {"True": True, "False": False}.get(text, text)
-
-
-def _label_of(text: str) -> Any:
-    """Return the label that a text is: a finite number only if it is written as Python would."""
-    value = parsed(text)
-    is_plain = str(value) == text.strip().removeprefix("+")
-    return value if is_plain and value not in INFINITE else text
-
-
-def _none_if_missing(value: Any) -> Any:
-    return None if value in MISSING or value != value else value

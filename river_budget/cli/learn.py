@@ -17,7 +17,7 @@ from river_budget import checkpoint, kernels
 from river_budget._state import require
 from river_budget.base import Chain, OnlineClassifier
 from river_budget.checkpoint.codec import check_storable
-from river_budget.cli import files, options
+from river_budget.cli import files, formats, options
 from river_budget.cli.app import CommandError, app, counted, notes
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
@@ -171,7 +171,7 @@ class Keyed(Learning):
         event = Event(key, self._n_of_key[key], row.x, row.label)
         if self.seq is not None:
             is_late = all(value is None for value in row.x.values())
-            number = files.parsed(str(row.others[self.seq]))
+            number = formats.parsed(str(row.others[self.seq]))
             event = event._replace(seq=number, x=None if is_late else row.x)
         fields = self._cache.advance(event)._asdict()
         self._n_of_key[key] += 1
