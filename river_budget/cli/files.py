@@ -168,6 +168,23 @@ class Reader:
             self.has_texts = (columns.has_texts or {}) | kinds
         self._found = self._description(rows, kinds) if kinds else ""
 
+        # Whether every row has the same columns, and the names of the features.
+        self.has_header = bool(header)
+        self.names = [*filter(self.takes, header)] if header else self._names_of(rows)
+
+    def takes(self, name: Any) -> bool:
+        """Return whether a column of this name, if there is one, is a feature."""
+        target, features, ignored, _, others, _ = self._columns
+        is_other = name == target or name in others or name in (ignored or ())
+        return not is_other and (features is None or name in features)
+
+    def _names_of(self, rows: list[Row]) -> list[str]:
+        """Return the names of the features that at least half of the rows have. Libsvm has only some."""
+        if self._parse is formats.parse_libsvm:
+            return []
+        n_rows = collections.Counter(name for row in rows for name in row.x)
+        return [name for name, n in n_rows.items() if 2 * n >= len(rows)]
+
     def _check_header(self) -> None:
         """Raise ValueError if the header lacks a column, has one twice, or seems to be a single one."""
         header = self._header
@@ -232,16 +249,11 @@ class Reader:
 
     def _row(self, n: int, item: Any) -> Row:
         """Return the row that ends at line n, given its text or, in csv, its cells."""
-        features, ignored = self._columns.features, self._columns.ignored or ()
         try:
             cells = self._parse(item)
             label = cells.pop(self._columns.target, "")
             others = {name: cells.pop(name, None) for name in self._columns.others}
-            x = {
-                name: self._value(name, cell)
-                for name, cell in cells.items()
-                if name not in ignored and (features is None or name in features)
-            }
+            x = {name: self._value(name, cell) for name, cell in cells.items() if self.takes(name)}
             return Row(n, x, formats.class_of(label, self._is_csv), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))

@@ -6,7 +6,6 @@ import collections
 import dataclasses
 import functools
 import itertools
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,16 +16,11 @@ from river_budget import checkpoint, kernels
 from river_budget._state import require
 from river_budget.base import Chain, OnlineClassifier
 from river_budget.checkpoint.codec import check_storable
-from river_budget.cli import files, formats, options
-from river_budget.cli.app import CommandError, app, counted, notes
+from river_budget.cli import files, formats, options, records
+from river_budget.cli.answers import Answering
+from river_budget.cli.app import CommandError, app, counted
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
-
-# The record of a run that a checkpoint keeps beside its model: columns, the place in the input, and counts,
-# each with its type.
-COLUMNS: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
-PLACE = {"name": str, "n_lines": int, "digests": list}
-RECORD = COLUMNS | PLACE | dict.fromkeys(Counts._fields, int)
 
 
 @dataclasses.dataclass
@@ -49,7 +43,7 @@ class Learning(Run):
 
 @app.command()
 @dataclasses.dataclass
-class Learn(Learning):
+class Learn(Learning, Answering):
     """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label is only predicted. A label or cell is missing if it is empty, NA, NaN or null.
@@ -72,7 +66,7 @@ class Learn(Learning):
         if self.path and self.path.exists():
             if not self.path.is_file():
                 raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
-            model, record = _restored(self.path)
+            model, record = records.restored(self.path)
             if repr(model) != repr(new):
                 error = f"{self.path} holds another model than the options ask for"
                 raise CommandError(f"{error}: give those of its first run, or another file")
@@ -80,11 +74,13 @@ class Learn(Learning):
         self._chain = Chain(model)
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
 
-        columns = _completed(self.columns, record)
+        columns = records.completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             has_labels = not reader.no_labels or (columns.target and record)
             require(has_labels, reader.no_labels)
-            self._lines = _continued(lines, record) if record else lines
+            self.check_names(record, reader)
+            self._names = reader.names or record.get("feature_names", [])
+            self._lines = records.continued(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
 
@@ -112,7 +108,8 @@ class Learn(Learning):
         """Save by `Checkpointer.save`, or count by `Checkpointer.step`, with a record of the run."""
         if self._saver is not None:
             record = self.counts._asdict() | self._lines.place | self._columns._asdict()
-            kept = {name: record[name] for name in RECORD if record[name] is not None}
+            record["feature_names"] = self._names
+            kept = {name: record[name] for name in records.RECORD if record[name] is not None}
             try:
                 save(self._saver, {"run": kept})
             except (checkpoint.CheckpointError, OSError) as error:
@@ -121,7 +118,7 @@ class Learn(Learning):
 
 @app.command()
 @dataclasses.dataclass(kw_only=True)
-class Predict(Run):
+class Predict(Answering):
     """Predict line by line with a saved model, and learn nothing.
 
     The answers are those of `learn`, and so are the columns unless others are given. If the file has the
@@ -131,10 +128,11 @@ class Predict(Run):
     model_file: Annotated[Path, typer.Option(help="A checkpoint of `learn`, or of `save`.")]
 
     def run(self) -> None:
-        model, record = _restored(self.model_file)
+        model, record = records.restored(self.model_file)
         self._chain = Chain(model)
-        columns = _completed(self.columns, record)
+        columns = records.completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
+            self.check_names(record, reader)
             self.answer_all(reader.rows(lines))
 
 
@@ -183,46 +181,3 @@ class Keyed(Learning):
     def memory(self) -> int:
         self._cache.flush()
         return sum(map(len, self._states.values()))
-
-
-def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model of a checkpoint, and the record of a run beside it; an empty one if there is none."""
-    model, extra = checkpoint.restore(path)
-    record = extra.get("run", {})
-    is_valid = type(record) is dict and all(RECORD.get(n) is type(record[n]) for n in record)
-    if not is_valid:
-        raise CommandError(f"{path} keeps no record of a run beside its model")
-    return model, record
-
-
-def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
-    """Return the columns that are given, completed with those of the record of the last run."""
-    taken: dict[str, Any] = {name: getattr(columns, name) or record.get(name) for name in COLUMNS}
-    if columns.features:
-        taken["ignored"] = columns.ignored
-    return columns._replace(**taken)
-
-
-def _continued(lines: files.Lines, record: dict[str, Any]) -> files.Lines:
-    """Return all lines of an input, at the place of the last run if that has seen the first of them.
-
-    Reads no more lines than tell whether it has.
-    """
-    n, digests = record.get("n_lines", 0), record.get("digests", [])
-    is_same_name = lines.name == record.get("name")
-    seen = files.Lines(itertools.islice(lines, n if is_same_name else 0), lines.name)
-    read = tempfile.TemporaryFile("w+", encoding="utf-8", newline="")  # noqa: SIM115
-    for line in seen:
-        read.write(line)
-        if seen.digests != digests[: len(seen.digests)]:
-            break
-    read.seek(0)
-    seen.done()
-
-    continued = files.Lines(itertools.chain(read, lines), lines.name)
-    if seen.place.items() <= record.items():
-        continued.place = seen.place
-        notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
-    else:
-        notes.info("the checkpoint has seen other input than this: learning from line 1")
-    return continued

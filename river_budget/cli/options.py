@@ -37,6 +37,7 @@ Ignore = Annotated[str | None, typer.Option(callback=_names, help="Columns to le
 Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
 OnErrorOption = Annotated[OnError, typer.Option(help="Stop at a bad line, or answer its error.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse other columns than the model's.")]
 Target = Annotated[str | None, typer.Option(help="Name of the label in csv and JSON lines.")]
 Budget = Annotated[int, typer.Option(min=1, max=MOST_VECTORS, help="Number of support vectors.")]
 Gamma = Annotated[float | None, typer.Option(help="Width of the RBF kernel if none is learned.")]
