@@ -15,11 +15,12 @@ import typer
 from river_budget import checkpoint, kernels
 from river_budget._state import require
 from river_budget.base import Chain, OnlineClassifier
+from river_budget.calibration import Calibrated
 from river_budget.checkpoint.codec import check_storable
-from river_budget.cli import files, formats, options, records
+from river_budget.cli import files, formats, options, records, schema
 from river_budget.cli.answers import Answering
 from river_budget.cli.app import CommandError, app, counted
-from river_budget.cli.runs import Counts, Run
+from river_budget.cli.runs import Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
 
 
@@ -59,10 +60,12 @@ class Learn(Learning, Answering):
 
     path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
+    calibrated: options.Calibrated = False
 
     def run(self) -> None:
         record: dict[str, Any] = {}
-        model = new = self.maker()()
+        model: Any = self.maker()()
+        model = new = Calibrated(model) if self.calibrated else model
         if self.path and self.path.exists():
             if not self.path.is_file():
                 raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
@@ -72,7 +75,7 @@ class Learn(Learning, Answering):
                 raise CommandError(f"{error}: give those of its first run, or another file")
         self._saver = self.path and checkpoint.Checkpointer(model, self.path, self.every)
         self._chain = Chain(model)
-        self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+        self.prepare(record)
 
         columns = records.completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
@@ -91,7 +94,7 @@ class Learn(Learning, Answering):
             finally:
                 self._save(checkpoint.Checkpointer.save)
 
-    def answer(self, row: files.Row) -> dict[str, Any]:
+    def answer(self, row: files.Row) -> dict[str, Any] | None:
         if row.label is not None:
             self._chain.check_label(row.label)
             check_storable("the label", row.label)
@@ -107,9 +110,10 @@ class Learn(Learning, Answering):
     def _save(self, save: Callable[..., None]) -> None:
         """Save by `Checkpointer.save`, or count by `Checkpointer.step`, with a record of the run."""
         if self._saver is not None:
-            record = self.counts._asdict() | self._lines.place | self._columns._asdict()
+            record = self.record | self._lines.place | self._columns._asdict()
             record["feature_names"] = self._names
-            kept = {name: record[name] for name in records.RECORD if record[name] is not None}
+            names = [name for name in records.RECORD if record.get(name) is not None]
+            kept = {name: record[name] for name in names}
             try:
                 save(self._saver, {"run": kept})
             except (checkpoint.CheckpointError, OSError) as error:
@@ -130,10 +134,19 @@ class Predict(Answering):
     def run(self) -> None:
         model, record = records.restored(self.model_file)
         self._chain = Chain(model)
+        self._check_alert()
         columns = records.completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.check_names(record, reader)
             self.answer_all(reader.rows(lines))
+
+    def _check_alert(self) -> None:
+        """Raise CommandError if the model does not know the label of the alerts."""
+        labels = getattr(self._chain.classifier, "classes", None)
+        if self.alerts is None or labels is None or any(map(self.alerts.is_about, labels)):
+            return
+        there = schema.listed([*map(str, labels)])
+        raise CommandError(f"the model knows no label {self.alert}: there are {there}")
 
 
 @app.command()

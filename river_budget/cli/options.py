@@ -14,6 +14,9 @@ from river_budget.catalog import ALGORITHMS, Algorithm
 # What a bad row does: stop or skip.
 OnError = enum.StrEnum("OnError", ["STOP", "SKIP"])
 
+# What `compare` sorts models by.
+Score = enum.StrEnum("Score", ["ACCURACY", "BALANCED", "F1", "LOGLOSS", "AUC"])
+
 
 def _names(text: str | None) -> list[str] | None:
     return text.split(",") if text else None
@@ -38,11 +41,22 @@ Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
 OnErrorOption = Annotated[OnError, typer.Option(help="Stop at a bad line, or answer its error.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse other columns than the model's.")]
+Proba = Annotated[bool, typer.Option("--proba", help="Answer the probability of each label.")]
+Alert = Annotated[str | None, typer.Option(metavar="LABEL", help="Give alerts for this label.")]
+Above = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="Alert above this probability; 0.5, or as the costs tell."),
+]
+OnlyAlerts = Annotated[bool, typer.Option("--only-alerts", help="Print no other answers.")]
+CostMiss = Annotated[float | None, typer.Option(min=0, help="Cost of a missed alert.")]
+CostAlarm = Annotated[float | None, typer.Option(min=0, help="Cost of an alert, right or false.")]
+Calibrated = Annotated[bool, typer.Option("--calibrated", help="Calibrate the probabilities.")]
 Target = Annotated[str | None, typer.Option(help="Name of the label in csv and JSON lines.")]
 Budget = Annotated[int, typer.Option(min=1, max=MOST_VECTORS, help="Number of support vectors.")]
 Gamma = Annotated[float | None, typer.Option(help="Width of the RBF kernel if none is learned.")]
 Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[str | None, typer.Option(help="Names of algorithms, such as a,b; all if none.")]
+Metric = Annotated[Score | None, typer.Option(help="What the best model has most of.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw a picture to this file.")]

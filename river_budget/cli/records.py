@@ -10,13 +10,13 @@ from typing import Any
 from river_budget import checkpoint
 from river_budget.cli import files
 from river_budget.cli.app import CommandError, notes
-from river_budget.cli.runs import Counts
 
-# What the record has: columns, the names of the features of the last input, the place in it, and counts,
-# each with its type.
+# What the record has: columns, the names of the features of the last input, the place in it, and the counts
+# of `Tally` and `Alerts`, each with its type.
 COLUMNS: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
 PLACE = {"name": str, "n_lines": int, "digests": list}
-RECORD = COLUMNS | {"feature_names": list} | PLACE | dict.fromkeys(Counts._fields, int)
+COUNTS = {"n_seen": int, "n_labelled": int, "n_right": int, "labels": dict, "alerts": dict}
+RECORD = COLUMNS | {"feature_names": list} | PLACE | COUNTS
 
 
 def restored(path: Path) -> tuple[Any, dict[str, Any]]:

@@ -12,26 +12,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from river_budget._features import shortened
 from river_budget._state import require
 from river_budget.cli import files, options
 from river_budget.cli.app import counted, notes, progress
 from river_budget.cli.options import OnError
-
-
-class Counts(NamedTuple):
-    """How many examples there were."""
-
-    n_seen: int = 0
-    n_labelled: int = 0  # With a known label.
-    n_right: int = 0  # With a right prediction.
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of correct predictions among those whose label is known; None before the first."""
-        return self.n_right / self.n_labelled if self.n_labelled else None
 
 
 @dataclasses.dataclass
@@ -59,35 +46,27 @@ class Run(Command):
 
     def __post_init__(self) -> None:
         notes.disabled = self.quiet
-        # The counts of the finished rows, and those when the row in progress is finished, too.
-        self.counts = self._next_counts = Counts()
         self._chain: Any = None
         self._n_lines = self._n_skipped = 0
-        self._start = time.process_time()
         self._is_busy, self._signal = False, 0
 
-    def answer(self, row: files.Row) -> dict[str, Any]:
-        """Return the answer to a row. Raises ValueError, and changes nothing, if the row is bad."""
-        answer = self._chain.ask_safely(row.x)
-        margin = answer.margin if self._chain.has_scores else None
-        n_seen, n_labelled, n_right = self.counts
-        is_known = row.label is not None
-        n_right += is_known and answer.label == row.label
-        self._next_counts = Counts(n_seen + 1, n_labelled + is_known, n_right)
-        return {
-            "example": n_seen + 1, "prediction": answer.label, "margin": margin,
-            "label": row.label, "accuracy": self._next_counts.accuracy,
-        }  # fmt: skip
+    def answer(self, row: files.Row) -> dict[str, Any] | None:
+        """Return the answer to a row; None if it is not to be printed.
+
+        Raises ValueError, and changes nothing, if the row is bad.
+        """
+        raise NotImplementedError
 
     def finish(self, row: files.Row | None) -> None:
         """Do what follows the answer to a row; None stands for a row that was skipped."""
-        if row is not None:
-            self.counts = self._next_counts
 
     def finding(self) -> str:
         """Return what was found so far."""
-        accuracy = self.counts.accuracy
-        return "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
+        raise NotImplementedError
+
+    def summary(self) -> list[str]:
+        """Return what is to be said at the end, as texts of one line or several."""
+        return []
 
     def memory(self) -> int:
         """Return how many bytes the model takes."""
@@ -98,6 +77,7 @@ class Run(Command):
 
         The exit status after a signal is the one that a shell expects.
         """
+        start = time.process_time()
         with contextlib.suppress(SystemExit), contextlib.ExitStack() as stack:
             for number in (signal.SIGINT, signal.SIGTERM):
                 stack.callback(signal.signal, number, signal.signal(number, self._receive))
@@ -112,9 +92,11 @@ class Run(Command):
                 self._answer_and_finish(row)
                 show(self._text())
 
-        seconds, n = time.process_time() - self._start, self._n_lines
+        seconds, n = time.process_time() - start, self._n_lines
         text = f"{self._text()}, {self.memory():,} bytes"
         notes.info(f"{text}, {1e6 * seconds / n:,.1f} µs a line" if n else text)
+        for text in self.summary():
+            notes.info(text.replace("\n", "\n  "))
         if self._signal:
             sys.exit(128 + self._signal)
         is_any_answered = self._n_skipped < self._n_lines or self._n_lines == 0
@@ -130,7 +112,9 @@ class Run(Command):
         """Print the answer to a row, and only then finish it: a run that ends in between has not seen it."""
         try:
             require(not row.error, row.error)
-            print_answer(self.answer(row))
+            answer = self.answer(row)
+            if answer is not None:
+                print_answer(answer)
             self._finish(row)
         except ValueError as error:
             if self.on_error is OnError.STOP:

@@ -17,7 +17,7 @@ import typer
 from river_budget import evaluate, kernels, theory
 from river_budget._state import require
 from river_budget.base.chain import check_values
-from river_budget.catalog import ALGORITHMS
+from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
 from river_budget.cli.runs import Command
@@ -25,6 +25,15 @@ from river_budget.evaluate.comparison import text_table
 from river_budget.theory import bounds
 
 Example = tuple[dict[Any, Any], Any]
+
+# The name of the first row of `compare`.
+BASELINE = "most frequent label"
+
+# What is said if models are no better.
+POOR = (
+    "Such a model may have kept mislabelled examples, as FixedBudgetPerceptron does, or its width does\n"
+    "not suit the data: leave out --gamma."
+)
 
 # The columns of the table of `lifelong`, and what formats them.
 CONTINUAL = {
@@ -92,11 +101,10 @@ class Study(Command):
         return tasks, kernels.RBF(published_gamma if self.gamma is None else self.gamma)
 
     def report(
-        self, what: str, kernel: Any, table: str, figures: Any, draw: str, results: Any
+        self, what: str, widths: str, table: str, figures: Any, draw: str, results: Any
     ) -> None:
         """Print a title and a table. Write figures, and draw by the named function, if that is asked."""
-        width = kernel.gamma or "from the data"
-        title = f"{self.stream}: {what}, budget {self.budget}, gamma {width}"
+        title = f"{self.stream}: {what}, budget {self.budget}, {widths}"
         print(f"{title}\n{table}")
         if self.json_file:
             content = {"title": title, "models": figures}
@@ -108,32 +116,62 @@ class Study(Command):
             figure.savefig(self.plot_file, format=ending, dpi=plots.DOTS_PER_INCH)
 
 
+def widths(kernel: Any, chosen: Iterable[Algorithm]) -> str:
+    """Return a text that says which width algorithms have."""
+    algorithms = [*chosen]
+    learning = [row.name for row in algorithms if not row.takes("kernel")]
+    if kernel.gamma is None or len(learning) == len(algorithms):
+        return "widths are learned"
+    others = f" (learned by {', '.join(learning)})" if learning else ""
+    return f"gamma {kernel.gamma}{others}"
+
+
 @app.command()
 @dataclasses.dataclass
 class Compare(Study):
     """Run every algorithm on one stream, and print the best first.
 
-    Validation is progressive: each example is predicted, then learned. The line below the table says
-    which algorithms chance may have put behind the first.
+    Validation is progressive: each example is predicted, then learned. The first row is what the most
+    frequent label so far would have had. The lines below the table say which algorithms chance may have
+    put behind the first, and which are no better than that label.
+
+    The best has the fewest mistakes. If a label has less than 10 % of the examples, it has the best
+    balanced accuracy, the mean of the recalls of all labels; --metric takes something else.
     """
 
     models: options.Models = None
+    metric: options.Metric = None
     permutations: Annotated[int, typer.Option(min=1, help="Orders; 1 keeps the stream's own.")] = 1
     limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None
 
     def run(self) -> None:
         (rows,), kernel = self.streams(self.limit)
-        n_orders = self.permutations
-        chosen = {
-            name: algorithm.build(kernel, budget=self.budget, seed=self.seed)
-            for name, algorithm in options.algorithms(self.models).items()
-        }
-        n_rounds = len(rows) * len(chosen) * n_orders
-        with progress(n_rounds) as advance, files.blaming(self.stream):
-            comparison = evaluate.compare(chosen, rows, n_orders, self.seed, after_examples=advance)
-        table = f"{comparison}\n{comparison.verdict()}" if len(chosen) > 1 else str(comparison)
+        algorithms = options.algorithms(self.models)
+        with files.blaming(self.stream):
+            comparison = self._compare(rows, kernel, algorithms)
         what, figures = f"{len(rows):,} examples", comparison.to_dict()
-        self.report(what, kernel, table, figures, "plot_comparison", comparison)
+        table = f"{comparison}\n{comparison.verdict()}"
+        if comparison.no_better():
+            poor = f"No better than the {BASELINE}: {', '.join(comparison.no_better())}."
+            table += f"\n{poor}\n{POOR}"
+        text = widths(kernel, algorithms.values())
+        self.report(what, text, table, figures, "plot_comparison", comparison)
+
+    def _compare(self, rows: list[Example], kernel: Any, algorithms: dict[str, Algorithm]) -> Any:
+        """Return the comparison of algorithms and the most frequent label."""
+        from river.dummy import PriorClassifier  # slow to import
+
+        from river_budget.cli.scores import metrics_for  # so is River's `metrics`
+
+        require(rows, "the stream has no examples")
+        models: dict[str, Any] = {BASELINE: PriorClassifier()}
+        for name, algorithm in algorithms.items():
+            models[name] = algorithm.build(kernel, budget=self.budget, seed=self.seed)
+        with progress(len(rows) * len(models) * self.permutations) as advance:
+            return evaluate.compare(
+                models, rows, self.permutations, self.seed, after_examples=advance,
+                metrics=metrics_for(self.metric, (y for _, y in rows)), baseline=BASELINE,
+            )  # fmt: skip
 
 
 @app.command()
@@ -166,7 +204,7 @@ class Certify(Study):
                 advance(f"{row.name} done")
         what, table = f"{len(rows):,} examples", "\n".join(c.table() for c in certificates.values())
         figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-        self.report(what, kernel, table, figures, "plot_certificates", certificates)
+        self.report(what, widths(kernel, proven), table, figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[Example]) -> list[Any]:
@@ -221,7 +259,8 @@ class Lifelong(Study):
             shown += f"\n\n{text_table(table)}"
         what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
         figures = {name: run.to_dict() for name, run in runs.items()}
-        self.report(what, kernel, shown, figures, "plot_continual_runs", runs)
+        text = widths(kernel, chosen.values())
+        self.report(what, text, shown, figures, "plot_continual_runs", runs)
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:

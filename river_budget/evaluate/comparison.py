@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from river.base import Estimator
@@ -16,6 +17,9 @@ from river_budget._checks import check_count, check_seed, random_of
 from river_budget._state import require
 from river_budget.base import Chain
 from river_budget.evaluate.delays import AT_ONCE, Delays, Turn
+
+if TYPE_CHECKING:
+    from river.metrics.base import ClassificationMetric  # slow to import
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Run:
         Size of the model at the end, in bytes.
     seconds
         Time to predict and learn all examples.
+    scores
+        The value of each further metric at the end, by its name.
     figures
         The figures of a summary, by name.
     """
@@ -45,6 +51,7 @@ class Run:
     support_sizes: tuple[int, ...]
     memory_bytes: int
     seconds: float
+    scores: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -53,6 +60,7 @@ class Run:
             "n_support": self.support_sizes[-1],
             "memory_bytes": self.memory_bytes,
             "microseconds_per_example": 1e6 * self.seconds / self.examples[-1],
+            **self.scores,
         }
 
 
@@ -64,16 +72,23 @@ class Comparison:
     ----------
     runs
         The runs of each model by name, one for each permutation.
+    metrics
+        The further metrics by name, as they were given. The first one, if there is any, tells which model
+        is best; otherwise the number of mistakes does.
+    baseline
+        The name of the model that is only there to compare others with, if there is one.
     """
 
     runs: dict[str, list[Run]]
+    metrics: Mapping[str, ClassificationMetric] = dataclasses.field(default_factory=dict)
+    baseline: str | None = None
 
     def __repr__(self) -> str:
         """Return the summary as a table, with standard deviations if there are several runs."""
-        lines = [["model", "mistakes %", "support", "bytes", "µs/example"]]
+        lines = [["model", "mistakes %", "support", "bytes", "µs/example", *self.metrics]]
+        specs = [".2f", ",.0f", ",.0f", ".2f", *(".4f" for _ in self.metrics)]
         for name, figures in self.summary().items():
             line = [str(name)]
-            specs = [".2f", ",.0f", ",.0f", ".2f"]
             for (mean, deviation), spec in zip(figures.values(), specs, strict=True):
                 has_deviation = len(self.runs[name]) > 1
                 cell = f"{mean:{spec}} ± {deviation:{spec}}" if has_deviation else f"{mean:{spec}}"
@@ -84,7 +99,7 @@ class Comparison:
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each figure over the permutations.
 
-        The model with the fewest mistakes comes first.
+        The baseline comes first, then the best model.
         """
         summary = {
             name: {
@@ -93,18 +108,52 @@ class Comparison:
             }
             for name, runs in self.runs.items()
         }
-        return dict(sorted(summary.items(), key=lambda row: row[1]["mistakes_percent"][0]))
+
+        def place(row: tuple[str, Any]) -> tuple[bool, float]:
+            name, figures = row
+            return name != self.baseline, self._loss(figures)
+
+        return dict(sorted(summary.items(), key=place))
 
     def verdict(self) -> str:
-        """Return a sentence on which model is best, and which are within two standard errors of it."""
-        (best, figures), *others = self.summary().items()
+        """Return a sentence on which model is best.
+
+        If mistakes tell which, another sentence names the models within two standard errors of it.
+        """
+        others = self._without_baseline()
+        best = next(iter(others))
+        if self.metrics:
+            return f"{best} has the best {next(iter(self.metrics))}."
+        return f"{best} has the fewest mistakes." + self._within_chance(others)
+
+    def no_better(self) -> list[str]:
+        """Return the names of the models that are no better than the baseline."""
+        if self.baseline is None:
+            return []
+        least = self._loss(self.summary()[self.baseline])
+        others = self._without_baseline()
+        return [name for name, figures in others.items() if self._loss(figures) >= least]
+
+    def _without_baseline(self) -> dict[str, Any]:
+        """Return the summary of the models that are no baseline."""
+        return {name: row for name, row in self.summary().items() if name != self.baseline}
+
+    def _loss(self, figures: Mapping[str, tuple[float, float]]) -> float:
+        """Return what the best model has least of."""
+        for name, metric in self.metrics.items():
+            score, _ = figures[name]
+            return -score if metric.bigger_is_better else score
+        return figures["mistakes_percent"][0]
+
+    def _within_chance(self, summary: Mapping[str, Any]) -> str:
+        """Return a sentence on the models that chance may have put behind the first, if there are any."""
+        (best, figures), *others = summary.items()
         percent, _ = figures["mistakes_percent"]
         n_examples = self.runs[best][0].examples[-1]
         # The variance of a difference is about twice that of each share of mistakes.
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n_examples)
         close = [name for name, row in others if row["mistakes_percent"][0] <= percent + chance]
-        within = f" Within chance of it ({chance:.2f} points): {', '.join(close)}." if close else ""
-        return f"{best} has the fewest mistakes.{within}"
+        return f" Within chance of it ({chance:.2f} points): {', '.join(close)}." if close else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in types that JSON has."""
@@ -125,6 +174,8 @@ def compare(
     n_points: int = 100,
     after_examples: Callable[[str, int], None] = lambda name, n: None,
     delays: Delays = AT_ONCE,
+    metrics: Mapping[str, ClassificationMetric] | None = None,
+    baseline: str | None = None,
 ) -> Comparison:
     """Compare models on a stream by progressive validation.
 
@@ -145,6 +196,11 @@ def compare(
         for instance to show progress. Its time is not counted.
     delays
         How late labels come; by default at once.
+    metrics
+        Further metrics by name, of River or of this package. They are copied. The first one tells which
+        model is best.
+    baseline
+        The name of the model that the others are to be better than.
 
     Raises
     ------
@@ -181,36 +237,62 @@ def compare(
             rng.shuffle(rows)
         for name, model in models.items():
             advance = functools.partial(after_examples, name)
-            runs[name].append(_run(model.clone(), rows, n_points, advance, delays))
-    return Comparison(runs)
+            own = copy.deepcopy(dict(metrics or {}))
+            runs[name].append(_run(model.clone(), rows, n_points, advance, delays, own))
+    return Comparison(runs, metrics or {}, baseline)
 
 
 def _run(
-    model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None], delays: Delays
+    model: Any,
+    rows: list[Any],
+    n_points: int,
+    advance: Callable[[int], None],
+    delays: Delays,
+    metrics: dict[str, Any],
 ) -> Run:
     """Run one model through the rows, and call `advance` with the number of rows at each point."""
     chain = Chain(model)
+    asks_probabilities = not all(metric.requires_labels for metric in metrics.values())
     n_wrong, seconds = 0, 0.0
     points: list[tuple[int, int, int]] = []
     step = max(1, len(rows) // n_points)
     for part in _parts(delays.turns(rows), step):
-        n_examples = 0
         start = time.perf_counter()
+        answers = []
         for number, x, y in part:
             if y is None:
-                n_wrong += bool(model.predict_one(x) != rows[number][1])
-                n_examples += 1
+                answers.append((rows[number][1], *_predicted(chain, x, asks_probabilities)))
             else:
                 model.learn_one(x, y)
         seconds += time.perf_counter() - start
 
+        for y, label, probabilities in answers:
+            n_wrong += bool(label != y)
+            for metric in metrics.values():
+                _update(metric, y, label, probabilities)
         n_mistakes = n_wrong if delays.mean else getattr(chain.last, "n_mistakes", n_wrong)
         n_before = points[-1][0] if points else 0
         n_support = getattr(chain.classifier, "n_support", 0)
-        points.append((n_before + n_examples, n_mistakes, n_support))
-        advance(n_examples)
+        points.append((n_before + len(answers), n_mistakes, n_support))
+        advance(len(answers))
     examples, mistakes, support_sizes = zip(*points, strict=True)
-    return Run(examples, mistakes, support_sizes, chain.memory_bytes, seconds)
+    scores = {name: metric.get() for name, metric in metrics.items()}
+    return Run(examples, mistakes, support_sizes, chain.memory_bytes, seconds, scores)
+
+
+def _predicted(chain: Chain, x: Any, asks_probabilities: bool) -> tuple[Any, dict[Any, float]]:
+    """Predict an example once, as a label, and as probabilities if they are asked for."""
+    if not asks_probabilities:
+        return chain.model.predict_one(x), {}
+    answer = chain.ask(x)
+    chain.note_prediction()
+    return answer.label, answer.probabilities
+
+
+def _update(metric: Any, y: Any, label: Any, probabilities: dict[Any, float]) -> None:
+    """Take a prediction into account; as in River, a model's first answer is none."""
+    if label is not None:
+        metric.update(y, label if metric.requires_labels else probabilities)
 
 
 def _parts(turns: Iterable[Turn], step: int) -> Iterator[list[Turn]]:

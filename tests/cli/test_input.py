@@ -207,7 +207,7 @@ def test_a_summary_at_the_end(run, stdin):
     stdin(CSV)
     _, out, err = run("learn", *OPTIONS)
     accuracy = answers_of(out)[-1]["accuracy"]
-    first, last = err.splitlines()
+    first, last, *_ = err.splitlines()
     assert first == 'river-budget: 2 numbers, 0 categories, target "y" with 2 values so far'
     assert last.startswith(f"river-budget: 60 lines, accuracy {accuracy:.4f}, ")
     assert "bytes" in err

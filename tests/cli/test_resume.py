@@ -322,7 +322,8 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
     "forged",
     [
         {"n_right": "3"}, {"n_labelled": None}, {"n_lines": 1.5}, {"name": 3}, {"digests": "here"},
-        {"target": 3}, {"ignored": "abc"}, {"has_texts": ["u"]}, "here",
+        {"target": 3}, {"ignored": "abc"}, {"has_texts": ["u"]}, {"feature_names": "u"},
+        {"labels": ["yes"]}, {"alerts": 3}, "here",
     ],
     ids=str,
 )  # fmt: skip

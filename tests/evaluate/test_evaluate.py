@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from river import linear_model, preprocessing, tree
+from river import linear_model, metrics, preprocessing, tree
 
 import river_budget as rb
 from river_budget import evaluate, synth
@@ -73,6 +73,42 @@ def test_the_verdict():
     )
     del runs["close"], runs["closer"]
     assert evaluate.Comparison(runs).verdict() == "best has the fewest mistakes."
+
+
+def test_a_metric_sorts_models_and_the_baseline_comes_first():
+    def run(n_mistakes, auc, loss):
+        scores = {"AUC": auc, "loss": loss}
+        return [evaluate.Run((200,), (n_mistakes,), (7,), 100, 0.002, scores)]
+
+    runs = {"few": run(5, 0.5, 0.3), "base": run(9, 0.5, 0.2), "best": run(90, 0.9, 0.1)}
+    auc, loss = metrics.ROCAUC(), metrics.LogLoss()
+    comparison = evaluate.Comparison(runs, {"AUC": auc, "loss": loss}, "base")
+    assert [*comparison.summary()] == ["base", "best", "few"]
+    assert (comparison.verdict(), comparison.no_better()) == ("best has the best AUC.", ["few"])
+    assert repr(comparison).splitlines()[0].endswith("µs/example     AUC    loss")
+    assert [*evaluate.Comparison(runs, {"loss": loss}).summary()] == ["best", "base", "few"]
+    by_mistakes = evaluate.Comparison(runs, baseline="base")
+    assert (by_mistakes.verdict(), by_mistakes.no_better()) == (
+        "few has the fewest mistakes.",
+        ["best"],
+    )
+    assert evaluate.Comparison(runs).no_better() == []
+
+
+def test_metrics_are_those_of_a_loop():
+    stream = list(synth.TwoGaussians(300, seed=1))
+    model, auc, kappa = rb.Forgetron(budget=20), metrics.ROCAUC(), metrics.CohenKappa()
+    given = {"AUC": metrics.ROCAUC(), "kappa": metrics.CohenKappa()}
+    comparison = evaluate.compare({"a": model, "b": model}, stream, metrics=given)
+    for x, y in stream:
+        if model.n_rounds:
+            kappa.update(y, model.predict_one(x))
+            auc.update(y, model.predict_proba_one(x))
+        model.learn_one(x, y)
+    for name in "ab":
+        (run,) = comparison.runs[name]
+        assert run.scores == {"AUC": auc.get(), "kappa": kappa.get()}
+    assert given["kappa"].get() == 0.0
 
 
 def test_progress_is_told_while_a_model_runs():
