@@ -20,6 +20,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from river_budget._state import require
 from river_budget.cli import formats
 from river_budget.cli.app import CommandError, counted, notes
@@ -50,6 +52,7 @@ class Columns(NamedTuple):
     features: Collection[str] | None = None  # By default, all columns without another use.
     ignored: Collection[str] | None = None
     delimiter: str | None = None  # By default, it follows from the header.
+    decimal: str = "."  # The decimal mark of numbers in csv.
     others: tuple[str, ...] = ()  # They are neither features nor label, and read as they are.
     has_texts: dict[str, bool] | None = None  # Which columns of csv have texts, as far as is known.
 
@@ -149,10 +152,11 @@ class Reader:
         self._parse = parse
         self._columns = columns
         self._is_csv = parse is formats.parse_csv
+        self._parsed = formats.parsed if columns.decimal == "." else formats.parsed_with_comma
         if self._is_csv:
             self._delimiter = columns.delimiter or formats.delimiter_of("".join(first[:1]))
             header = [*(self._reader(first).fieldnames or [])]
-        self._header = header
+        self.header = header  # Empty if rows may have any columns.
         self._check_header()
 
         # Why no row can have a label; empty if rows can.
@@ -168,13 +172,12 @@ class Reader:
             self.has_texts = (columns.has_texts or {}) | kinds
         self._found = self._description(rows, kinds) if kinds else ""
 
-        # Whether every row has the same columns, and the names of the features.
-        self.has_header = bool(header)
+        # The names of the features.
         self.names = [*filter(self.takes, header)] if header else self._names_of(rows)
 
     def takes(self, name: Any) -> bool:
         """Return whether a column of this name, if there is one, is a feature."""
-        target, features, ignored, _, others, _ = self._columns
+        target, features, ignored, _, _, others, _ = self._columns
         is_other = name == target or name in others or name in (ignored or ())
         return not is_other and (features is None or name in features)
 
@@ -187,7 +190,7 @@ class Reader:
 
     def _check_header(self) -> None:
         """Raise ValueError if the header lacks a column, has one twice, or seems to be a single one."""
-        header = self._header
+        header = self.header
         is_single = self._is_csv and len(header) == 1 and not self._columns.delimiter
         if is_single and re.search(r"\W", header[0]):
             raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
@@ -200,14 +203,19 @@ class Reader:
         """Return whether each column has texts: as is known, or as most of its cells in rows are."""
         cells = [cell for row in rows for cell in row.x.items() if cell[1] is not None]
         n_cells = collections.Counter(name for name, _ in cells)
-        n_texts = collections.Counter(name for name, value in cells if isinstance(value, str))
+        n_texts = collections.Counter(
+            name for name, value in cells if isinstance(value, str | list)
+        )
         known = self._columns.has_texts or {}
         return {name: known.get(name, 2 * n_texts[name] > n) for name, n in n_cells.items()}
 
     def _description(self, rows: list[Row], kinds: dict[str, bool]) -> str:
         """Return a text that says how many numbers, categories and labels were found."""
         n = sum(kinds.values())
-        found = f"{counted(len(kinds) - n, 'number')}, {counted(n, 'category', 'categories')}"
+        arrays = {k for row in rows for k, value in row.x.items() if isinstance(value, np.ndarray)}
+        n_numbers = len(kinds) - n - len(arrays)
+        found = f"{counted(n_numbers, 'number')}, {counted(n, 'category', 'categories')}"
+        found += f", {counted(len(arrays), 'array')}" if arrays else ""
         labels = {str(row.label) for row in rows if row.label is not None}
         if labels:
             name = f' "{self._columns.target}"' if self._columns.target else ""
@@ -224,11 +232,14 @@ class Reader:
 
     def _absent(self, names: Iterable[str]) -> str:
         """Return an error about the first name that the header, if there is one, lacks, or nothing."""
-        lacking = [name for name in names if self._header and name not in self._header]
-        return f"no column {lacking[0]!r}, only {', '.join(self._header)}" if lacking else ""
+        lacking = [name for name in names if self.header and name not in self.header]
+        return f"no column {lacking[0]!r}, only {', '.join(self.header)}" if lacking else ""
 
     def _reader(self, lines: Iterable[str]) -> csv.DictReader[str]:
-        return csv.DictReader(lines, delimiter=self._delimiter, skipinitialspace=True)
+        reader = csv.DictReader(lines, delimiter=self._delimiter, skipinitialspace=True)
+        if reader.fieldnames:
+            reader.fieldnames = [name.strip() for name in reader.fieldnames]
+        return reader
 
     def _read(self, lines: Lines) -> Iterator[Row]:
         """Yield the rows of lines, without empty ones; a row may have an error."""
@@ -260,15 +271,12 @@ class Reader:
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature; None if it is missing. Raises ValueError if it is bad."""
-        value = formats.none_if_missing(formats.parsed(cell) if self._is_csv else cell)
+        value = formats.none_if_missing(self._parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
-        if is_text and formats.REFUSED.fullmatch(value):
-            raise ValueError(
-                f"{value!r} in column {name!r} is a date or has a decimal comma: give --ignore {name}, "
-                "or convert it to a number"
-            )
+        if is_text:
+            formats.check_text(value, name, self._is_csv)
         if value is None or self.has_texts is None:
-            return value
+            return formats.array_or_same(value)
         if self.has_texts.setdefault(name, is_text):
             return cell
         require(not is_text, f"{cell!r} in column {name!r} is not a number")

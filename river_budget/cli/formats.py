@@ -6,8 +6,11 @@ import contextlib
 import json
 import math
 import re
+import shlex
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from river_budget._state import require
 
@@ -17,10 +20,11 @@ MISSING = ("", "NA", "NaN", "null", None)
 INFINITE = (math.inf, -math.inf)
 
 # Dates, and numbers with decimal commas. They are refused: each would be a category of its own.
-REFUSED = re.compile(
-    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
-    r"|[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+"
-)
+DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?")
+DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
+
+# Numbers where commas are decimal marks. Points and blanks may separate thousands.
+WITH_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}([. ]\d{3})+)(,\d+)?([eE][-+]?\d+)?")
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -79,6 +83,33 @@ def parsed(text: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(text)
     return {"True": True, "False": False}.get(text, text)
+
+
+def parsed_with_comma(text: str) -> Any:
+    """Return what `parsed` does where commas are decimal marks."""
+    if WITH_COMMA.fullmatch(text.strip()):
+        return parsed(re.sub("[. ]", "", text).replace(",", "."))
+    return text if "." in text else parsed(text)
+
+
+def check_text(text: str, name: Any, is_csv: bool) -> None:
+    """Raise ValueError if a text in a column is a date or a number that is written otherwise."""
+    what = f"{text!r} in column {name!r}"
+    if DATE.fullmatch(text):
+        ignore = f"--ignore {shlex.quote(str(name))}"
+        raise ValueError(f"{what} is a date: give {ignore}, or convert it to a number")
+    if DECIMAL_COMMA.fullmatch(text):
+        cure = "give --decimal ," if is_csv else "write it as a number"
+        raise ValueError(f"{what} has a decimal comma: {cure}")
+
+
+def array_or_same(value: Any) -> Any:
+    """Return a list of numbers as an array, and anything else as it is."""
+    is_list = isinstance(value, list) and value != []
+    if is_list and all(type(item) in (int, float) for item in value):
+        with contextlib.suppress(OverflowError):
+            return np.array(value, np.float64)
+    return value
 
 
 def class_of(cell: Any, is_csv: bool) -> Any:

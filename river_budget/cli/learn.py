@@ -17,7 +17,7 @@ from river_budget._state import require
 from river_budget.base import Chain, OnlineClassifier
 from river_budget.calibration import Calibrated
 from river_budget.checkpoint.codec import check_storable
-from river_budget.cli import files, formats, options, records, schema
+from river_budget.cli import files, formats, harm, options, records, schema
 from river_budget.cli.answers import Answering
 from river_budget.cli.app import CommandError, app, counted
 from river_budget.cli.runs import Run
@@ -78,7 +78,7 @@ class Learn(Learning, Answering):
         self.prepare(record)
 
         columns = records.completed(self.columns, record)
-        with files.opened(self.file, columns, self.encoding) as (reader, lines):
+        with self.opened(self.file, columns, self.encoding) as (reader, lines):
             has_labels = not reader.no_labels or (columns.target and record)
             require(has_labels, reader.no_labels)
             self.check_names(record, reader)
@@ -86,6 +86,7 @@ class Learn(Learning, Answering):
             self._lines = records.continued(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
+            rows = rows if record else harm.watched(rows)
 
             # If no checkpoint can be saved, the run ends before any work.
             self._save(checkpoint.Checkpointer.save)
@@ -136,7 +137,7 @@ class Predict(Answering):
         self._chain = Chain(model)
         self._check_alert()
         columns = records.completed(self.columns, record)
-        with files.opened(self.file, columns, self.encoding) as (reader, lines):
+        with self.opened(self.file, columns, self.encoding) as (reader, lines):
             self.check_names(record, reader)
             self.answer_all(reader.rows(lines))
 
@@ -172,8 +173,8 @@ class Keyed(Learning):
         self._states: dict[Any, bytes] = {}
         self._n_of_key: collections.Counter[Any] = collections.Counter()
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
-        with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            self.answer_all(reader.rows(lines))
+        with self.opened(self.file, columns, self.encoding) as (reader, lines):
+            self.answer_all(harm.watched(reader.rows(lines)))
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         key = row.others[self.key]

@@ -19,7 +19,7 @@ Score = enum.StrEnum("Score", ["ACCURACY", "BALANCED", "F1", "LOGLOSS", "AUC"])
 
 
 def _names(text: str | None) -> list[str] | None:
-    return text.split(",") if text else None
+    return [name.strip() for name in text.split(",")] if text else None
 
 
 def _character(text: str | None) -> str | None:
@@ -27,6 +27,12 @@ def _character(text: str | None) -> str | None:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise typer.BadParameter(f"{text!r} is not one character, nor tab")
     return delimiter
+
+
+def _mark(text: str) -> str:
+    if text not in (".", ","):
+        raise typer.BadParameter(f"{text!r} is neither a point nor a comma")
+    return text
 
 
 STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it, all labelled"
@@ -37,6 +43,7 @@ File = Annotated[str, typer.Argument(help="csv, libsvm, JSON lines, parquet, gzi
 Delimiter = Annotated[str | None, typer.Option(callback=_character, help="Separator of csv.")]
 Features = Annotated[str | None, typer.Option(callback=_names, help="Columns to learn: a,b.")]
 Ignore = Annotated[str | None, typer.Option(callback=_names, help="Columns to leave out: a,b.")]
+Decimal = Annotated[str, typer.Option(callback=_mark, help="Decimal mark of csv: . or a comma.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
 OnErrorOption = Annotated[OnError, typer.Option(help="Stop at a bad line, or answer its error.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]

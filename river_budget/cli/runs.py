@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import json
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river_budget._features import shortened
@@ -29,10 +30,26 @@ class Command:
     features: options.Features = None
     ignore: options.Ignore = None
     delimiter: options.Delimiter = None
+    decimal: options.Decimal = "."
 
     @property
     def columns(self) -> files.Columns:
-        return files.Columns(self.target, self.features, self.ignore, self.delimiter)
+        """What the options say about columns."""
+        return files.Columns(self.target, self.features, self.ignore, self.delimiter, self.decimal)
+
+    @contextlib.contextmanager
+    def opened(
+        self, file: str, columns: files.Columns, encoding: str = "utf-8-sig"
+    ) -> Iterator[tuple[files.Reader, files.Lines]]:
+        """Open an input as `files.opened` does, and log names of --ignore that its header lacks."""
+        with files.opened(file, columns, encoding) as (reader, lines):
+            header = reader.header
+            for name in self.ignore or ():
+                if header and name not in header:
+                    near = ", ".join(difflib.get_close_matches(name, header))
+                    hint = f"near: {near}" if near else f"only {', '.join(header)}"
+                    notes.warning(f"--ignore: no column {name!r}, {hint}")
+            yield reader, lines
 
 
 @dataclasses.dataclass

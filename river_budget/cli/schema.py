@@ -19,7 +19,7 @@ def difference(known: Iterable[str], reader: Reader) -> str:
     known = list(known)
     absent = [name for name in known if reader.takes(name) and name not in reader.names]
     new = [name for name in reader.names if name not in known]
-    if not known or not (absent or (new and reader.has_header)):
+    if not known or not (absent or (new and reader.header)):
         return ""
     parts = [f"the model knows {listed(absent)}, which this file lacks"] if absent else []
     parts += [f"new: {listed(new)}"] if new else []

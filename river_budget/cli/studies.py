@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from numbers import Number
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from river_budget import evaluate, kernels, theory
 from river_budget._state import require
 from river_budget.base.chain import check_values
 from river_budget.catalog import ALGORITHMS, Algorithm
-from river_budget.cli import files, options
+from river_budget.cli import files, harm, options
 from river_budget.cli.app import app, progress
 from river_budget.cli.runs import Command
 from river_budget.evaluate.comparison import text_table
@@ -95,10 +96,20 @@ class Study(Command):
 
         # Any other name is that of a file.
         names = self.stream.split(",") if are_tasks else [self.stream]
-        found = [known.get(name) or ([_labelled(name, self.columns)], None) for name in names]
+        found = [known.get(name) or ([self._labelled(name)], None) for name in names]
         tasks = [[*itertools.islice(stream, limit)] for streams, _ in found for stream in streams]
         _, published_gamma = found[0]
         return tasks, kernels.RBF(published_gamma if self.gamma is None else self.gamma)
+
+    def _labelled(self, name: str) -> Iterator[Example]:
+        """Yield the examples of a file. Raises ValueError at a line that is bad or has no label."""
+        with self.opened(name, self.columns) as (reader, lines):
+            require(not reader.no_labels, reader.no_labels)
+            for row in harm.watched(reader.rows(lines)):
+                require(not row.error, f"line {row.line}: {row.error}")
+                require(row.label is not None, f"line {row.line}: no label: leave out such lines")
+                check_values(row.x, takes_unknown=True)
+                yield row.x, row.label
 
     def report(
         self, what: str, widths: str, table: str, figures: Any, draw: str, results: Any
@@ -212,7 +223,7 @@ def _scaled(rows: list[Example]) -> list[Any]:
     from river import compose, preprocessing  # slow to import
 
     numbers = compose.SelectType(Number) | preprocessing.StandardScaler()
-    scaler = numbers + compose.SelectType(str, list)
+    scaler = numbers + compose.SelectType(str, list, np.ndarray)
     scaled = []
     for x, y in rows:
         scaler.learn_one(x)
@@ -261,13 +272,3 @@ class Lifelong(Study):
         figures = {name: run.to_dict() for name, run in runs.items()}
         text = widths(kernel, chosen.values())
         self.report(what, text, shown, figures, "plot_continual_runs", runs)
-
-
-def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
-    with files.opened(name, columns) as (reader, lines):
-        require(not reader.no_labels, reader.no_labels)
-        for row in reader.rows(lines):
-            require(not row.error, f"line {row.line}: {row.error}")
-            require(row.label is not None, f"line {row.line}: no label: leave out such lines")
-            check_values(row.x, takes_unknown=True)
-            yield row.x, row.label

@@ -16,7 +16,7 @@ SKIP = ["--on-error", "skip", "--model", "stoptron"]
         (f'a,y\n1,0\n"{200_000 * "x"}",1\n3,0\n', {3: "field larger than field limit"}),
         ('{"a":1,"y":0}\n{"a"\n[]\n{"a":2,"y":1}\n', {2: "not JSON", 3: "not a JSON object"}),
         ('{"a":1,"y":0}\n{"a":Infinity,"y":0}\n', {2: "has the value inf"}),
-        ('{"a":1,"y":0}\n{"a":[1],"y":0}\n', {2: "has the value [1]"}),
+        ('{"a":1,"y":0}\n{"a":[1,null],"y":0}\n', {2: "has the value [1, None]"}),
         ('{"a":1,"y":0}\n{"a":1,"y":[0]}\n{"a":1,"y":1}\n', {2: "the label is [0]"}),
         (
             '{"a":1,"y":0}\n{"a":1,"y":1e400}\n{"a":1,"y":-Infinity}\n',

@@ -291,7 +291,7 @@ def test_a_line_without_a_label_is_not_learned(run, stdin):
         ("0 a:1\n1 a:x\n", [], "line 2: not 'label name:value name:value ...'"),
         ('{"a":1}\n{"a"', ["--target", "y"], "line 2: not JSON"),
         ('{"a":1}\n[1]\n', ["--target", "y"], "line 2: not a JSON object"),
-        ('{"a":[1]}\n', ["--target", "y"], "line 1: feature 'a' has the value [1]"),
+        ('{"a":[1,"b"]}\n', ["--target", "y"], "line 1: feature 'a' has the value [1, 'b']"),
         ('{"a":1' + 400 * "0" + "}", ["--target", "y"], "feature 'a' has the value 1000"),
         ('{"a":1}\n' + 100_000 * "[", ["--target", "y"], "line 2: not JSON"),
         ('{"a":1}\n', [], "no --target names the label"),

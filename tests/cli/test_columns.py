@@ -199,7 +199,7 @@ def test_dates_are_refused(run, stdin, day, form):
     stdin(f'a,d,label\n1,"{day}",0\n' if form == "csv" else f'{{"a":1,"d":"{day}","label":0}}\n')
     code, out, err = run(*LEARN)
     assert (code, out) == (2, "")
-    message = f"{day!r} in column 'd' is a date or has a decimal comma: give --ignore d, or convert"
+    message = f"{day!r} in column 'd' is a date: give --ignore d, or convert it to a number"
     assert message in err
 
 
@@ -208,7 +208,29 @@ def test_decimal_commas_are_refused(run, stdin, number):
     stdin(f"a;b;label\n1;{number};0\n")
     code, out, err = run(*LEARN)
     assert (code, out) == (2, "")
-    assert f"{number!r} in column 'b' is a date or has a decimal comma: give --ignore b" in err
+    assert f"{number!r} in column 'b' has a decimal comma: give --decimal ," in err
+
+
+def test_decimal_commas_are_read_if_that_is_said(run, stdin):
+    numbers = [("1,5", "1.5"), ("-0,25", "-0.25"), ("1.234.567,8", "1234567.8"), ("1 234", "1234")]
+    numbers += [("7", "7"), ("1,5e-3", "1.5e-3"), ("", "")] * 5
+    stdin("a;label\n" + "".join(f"{number};{t % 2}\n" for t, (number, _) in enumerate(numbers)))
+    code, out, err = run(*LEARN, "--decimal", ",")
+    stdin("a;label\n" + "".join(f"{number};{t % 2}\n" for t, (_, number) in enumerate(numbers)))
+    assert (code, out) == run(*LEARN)[:2]
+    assert "1 number, 0 categories" in err
+
+
+def test_a_point_is_no_decimal_mark_beside_commas(run, stdin):
+    stdin("a;label\n1,5;0\n2;1\n52.12;1\n")
+    code, _, err = run(*LEARN, "--decimal", ",")
+    assert (code, "line 4: '52.12' in column 'a' is not a number" in err) == (2, True)
+    assert "'x' is neither a point nor a comma" in run(*LEARN, "--decimal", "x")[2]
+
+
+def test_a_decimal_comma_in_json_is_a_text(run, stdin):
+    stdin('{"a":"1,5","label":0}\n')
+    assert "'1,5' in column 'a' has a decimal comma: write it as a number" in run(*LEARN)[2]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +263,18 @@ def test_columns_that_there_are_not(run, stdin):
     assert (code, err.count("\n")) == (2, 1)
     assert "no column 'c', only a, b, label" in err
     stdin("a,b,label\n1,2,0\n")
-    assert run(*LEARN, "--ignore", "a,c")[0] == 0
+    code, _, err = run(*LEARN, "--ignore", "a,labels")
+    assert (code, "river-budget: --ignore: no column 'labels', near: label\n" in err) == (0, True)
+    stdin("a,b,label\n1,2,0\n")
+    assert "--ignore: no column 'x', only a, b, label\n" in run(*LEARN, "--ignore", "x")[2]
+    stdin('{"a":1,"label":0}\n')  # The next line may have it.
+    assert "no column" not in run(*LEARN, "--ignore", "x")[2]
+
+
+def test_blanks_around_names_mean_nothing(run, stdin):
+    stdin("id , a, the time ,label\n1,2,2026-11-23,0\n")
+    code, _, err = run(*LEARN, "--ignore", "id, the time")
+    assert (code, "1 number, 0 categories" in err, "no column" in err) == (0, True, False)
 
 
 @pytest.mark.parametrize("command", ["learn", "predict", "compare", "keyed", "certify", "lifelong"])
