@@ -137,8 +137,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         model = codec.decode_object(content["model"], tensors)
         return model, codec.decode(content["extra"], tensors)
     except INVALID as error:
-        reason = error if isinstance(error, ValueError) else repr(error)
-        raise CheckpointError(f"this is no valid checkpoint: {reason}") from None
+        raise CheckpointError(f"this is no valid checkpoint: {_reason(data, error)}") from None
 
 
 class Checkpointer:
@@ -198,6 +197,15 @@ class Checkpointer:
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now. Raises CheckpointError or OSError as the function `save`."""
         write(self.path, dumps(self.model, extra), self.keep)
+
+
+def _reason(data: bytes, error: Exception) -> str:
+    """Return why bytes are no checkpoint, given the error that reading them has raised."""
+    if data.startswith(b"\x80") and data.endswith(b"."):
+        return "it is a pickle; load that by pickle, and store the model by checkpoint.save"
+    if isinstance(error, SafetensorError):
+        return "it is damaged, or no file of checkpoint.save or river-budget learn --checkpoint"
+    return str(error) if isinstance(error, ValueError) else repr(error)
 
 
 def _check_version(found: Any) -> None:

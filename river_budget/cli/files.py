@@ -35,6 +35,13 @@ GZIP, PARQUET, UTF_16 = b"\x1f\x8b", b"PAR1", (codecs.BOM_UTF16_LE, codecs.BOM_U
 PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
 
+# Texts have no zero byte. So many bytes of an input are looked at.
+N_PEEKED = 1024
+NO_TEXT = (
+    "this is no text: expected csv, libsvm, JSON lines or parquet; if it is UTF-16, give --encoding"
+)
+
+
 class Row(NamedTuple):
     """A row of the input."""
 
@@ -130,6 +137,8 @@ def _text_of(data: Any, encoding: str) -> io.TextIOWrapper:
     require(not magic.startswith(PACKED), "packed, but not by gzip: unpack it first")
     if magic.startswith(GZIP):
         data = gzip.GzipFile(fileobj=data)
+    is_binary = b"\0" in data.peek(N_PEEKED) and encoding == "utf-8-sig"
+    require(not is_binary, NO_TEXT)
     try:
         return io.TextIOWrapper(data, encoding, "backslashreplace", newline="")
     except LookupError as error:  # The encoding is unknown.

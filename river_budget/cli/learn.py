@@ -20,6 +20,7 @@ from river_budget.checkpoint.codec import check_storable
 from river_budget.cli import files, formats, harm, options, records, schema
 from river_budget.cli.answers import Answering
 from river_budget.cli.app import CommandError, app, counted
+from river_budget.cli.labels import NumbersAmongLabels
 from river_budget.cli.runs import Run
 from river_budget.keyed import Event, KeyedLearner, ModelCache
 
@@ -76,6 +77,7 @@ class Learn(Learning, Answering):
         self._saver = self.path and checkpoint.Checkpointer(model, self.path, self.every)
         self._chain = Chain(model)
         self.prepare(record)
+        self._numbers = NumbersAmongLabels(self.tally.labels)
 
         columns = records.completed(self.columns, record)
         with self.opened(self.file, columns, self.encoding) as (reader, lines):
@@ -97,6 +99,7 @@ class Learn(Learning, Answering):
 
     def answer(self, row: files.Row) -> dict[str, Any] | None:
         if row.label is not None:
+            self._numbers.see(row.label)
             self._chain.check_label(row.label)
             check_storable("the label", row.label)
         return super().answer(row)
@@ -130,10 +133,12 @@ class Predict(Answering):
     target column, the predictions are compared with its labels.
     """
 
-    model_file: Annotated[Path, typer.Option(help="A checkpoint of `learn`, or of `save`.")]
+    path: Annotated[
+        Path, typer.Option("--checkpoint", "--model-file", help="What `learn` or `save` has saved.")
+    ]
 
     def run(self) -> None:
-        model, record = records.restored(self.model_file)
+        model, record = records.restored(self.path)
         self._chain = Chain(model)
         self._check_alert()
         columns = records.completed(self.columns, record)

@@ -21,6 +21,7 @@ from river_budget.base.chain import check_values
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, harm, options
 from river_budget.cli.app import app, progress
+from river_budget.cli.labels import NumbersAmongLabels
 from river_budget.cli.runs import Command
 from river_budget.evaluate.comparison import text_table
 from river_budget.theory import bounds
@@ -105,9 +106,11 @@ class Study(Command):
         """Yield the examples of a file. Raises ValueError at a line that is bad or has no label."""
         with self.opened(name, self.columns) as (reader, lines):
             require(not reader.no_labels, reader.no_labels)
+            numbers = NumbersAmongLabels()
             for row in harm.watched(reader.rows(lines)):
                 require(not row.error, f"line {row.line}: {row.error}")
                 require(row.label is not None, f"line {row.line}: no label: leave out such lines")
+                numbers.see(row.label)
                 check_values(row.x, takes_unknown=True)
                 yield row.x, row.label
 

@@ -196,7 +196,7 @@ def test_predictions_have_alerts_too(run, stdin, tmp_path, data):
     saved = tmp_path / "model"
     run("learn", data, *FORGETRON, "--calibrated", "--checkpoint", saved)
     stdin("amount\n-3\n3\n")
-    options = ["--model-file", saved, "--alert", "fraud", "--above", "0.3", "--proba"]
+    options = ["--checkpoint", saved, "--alert", "fraud", "--above", "0.3", "--proba"]
     code, out, err = run("predict", *options)
     assert code == 0
     assert [answer["alert"] for answer in answers_of(out)] == [False, True]
@@ -210,7 +210,7 @@ def test_more_labels_than_a_model_can_have_are_predicted(run, stdin, tmp_path):
     stdin(CSV)
     run("learn", *FORGETRON, "--checkpoint", saved)
     stdin("u,v,y\n" + "".join(f"1,2,{t}\n" for t in range(1500)))
-    code, _, err = run("predict", "--model-file", saved)
+    code, _, err = run("predict", "--checkpoint", saved)
     assert (code, err.splitlines()[-1]) == (0, "  ... and 980 labels with fewer examples")
 
 
@@ -247,7 +247,7 @@ def test_an_alert_that_no_label_can_give(run, stdin, tmp_path):
     stdin(CSV)
     run("learn", *FORGETRON, "--checkpoint", saved)
     stdin(CSV)
-    code, out, err = run("predict", "--model-file", saved, "--alert", "yess")
+    code, out, err = run("predict", "--checkpoint", saved, "--alert", "yess")
     assert (code, out) == (2, "")
     assert err == "river-budget: the model knows no label yess: there are no, yes\n"
     stdin(CSV)

@@ -46,7 +46,7 @@ def test_the_other_commands_read_it_too(run, stdin, tmp_path, lines):
     saved, path = tmp_path / "model", tmp_path / "rows.jsonl"
     path.write_text(lines)
     assert run(*LEARN, path, "--checkpoint", saved)[0] == 0
-    code, out, _ = run("predict", path, "--model-file", saved)
+    code, out, _ = run("predict", path, "--checkpoint", saved)
     assert (code, len(answers_of(out))) == (0, 60)
     models = ["--models", "forgetron,mnemotron"]
     assert run("compare", path, "--target", "y", *models)[0] == 0

@@ -128,7 +128,7 @@ def test_a_model_predicts_what_it_learned_from(run, stdin, tmp_path):
     stdin(as_csv(ROWS))
     assert run(*LEARN, "--ignore", "id,when", "--checkpoint", saved)[0] == 0
     stdin(as_csv(ROWS[:50]))
-    options = ["--model-file", saved, "--target", "label", "--ignore", "id,when"]
+    options = ["--checkpoint", saved, "--target", "label", "--ignore", "id,when"]
     code, out, _ = run("predict", *options)
     assert (code, len(answers_of(out))) == (0, 50)
 
@@ -156,7 +156,7 @@ def coded(run, tmp_path):
 
 def test_the_columns_of_texts_are_those_that_were_learned(run, stdin, coded):
     stdin("code,n\n3,1\n")
-    code, out, err = run("predict", "--model-file", coded)
+    code, out, err = run("predict", "--checkpoint", coded)
     (answer,) = answers_of(out)
     assert (code, "1 number, 1 category" in err) == (0, True)
     assert answer["margin"] == checkpoint.load(coded).decision_function_one({"code": "3", "n": 1})

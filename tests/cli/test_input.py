@@ -235,7 +235,7 @@ def test_a_command_can_be_quiet(run, stdin, tmp_path):
             code, out, err = run(*command, *options)
             assert (code, err) == (0, "")
     stdin("key,u\n1,1\n")
-    code, out, err = run("predict", "--model-file", tmp_path / "model", "--quiet")
+    code, out, err = run("predict", "--checkpoint", tmp_path / "model", "--quiet")
     assert (code, err, len(answers_of(out))) == (0, "", 1)
     stdin("key,u,y\n1,inf,0\n")
     assert "inf" in run("learn", "--target", "y", *options)[2]

@@ -27,7 +27,7 @@ def test_a_model_is_asked_and_not_taught(run, stdin, saved):
     model = checkpoint.load(saved)
     rows = [{"u": t % 5, "v": t % 4} for t in range(10)]
     stdin("u,v\n" + "".join(f"{x['u']},{x['v']}\n" for x in rows))
-    code, out, err = run("predict", "--model-file", saved)
+    code, out, err = run("predict", "--checkpoint", saved)
     answers = answers_of(out)
     assert code == 0
     assert [answer["prediction"] for answer in answers] == [model.predict_one(x) for x in rows]
@@ -38,7 +38,7 @@ def test_a_model_is_asked_and_not_taught(run, stdin, saved):
 
 def test_the_same_line_is_predicted_the_same_again(run, stdin, saved):
     stdin("u,v,y\n" + 5 * "1,2,yes\n" + 5 * "1,2,no\n" + "1,2,maybe\n")
-    code, out, err = run("predict", "--model-file", saved, "--target", "y")
+    code, out, err = run("predict", "--checkpoint", saved, "--target", "y")
     answers = answers_of(out)
     assert code == 0
     assert len({answer["margin"] for answer in answers}) == 1
@@ -54,11 +54,11 @@ def test_the_columns_are_those_that_were_learned(run, tmp_path):
     kept = [*OPTIONS, "--checkpoint", path]
     assert run("learn", data, *kept, "--ignore", "day")[0] == 0
     assert set(checkpoint.load(path).support_vectors[0]) == {"u", "v"}
-    code, out, err = run("predict", "--model-file", path, data)
+    code, out, err = run("predict", "--checkpoint", path, data)
     assert (code, len(answers_of(out))) == (0, 60)
     assert [answer["label"] for answer in answers_of(out)] == 30 * ["no", "yes"]
     assert run("learn", data, *kept)[0] == 0
-    code, _, err = run("predict", "--model-file", path, data, "--ignore", "u")
+    code, _, err = run("predict", "--checkpoint", path, data, "--ignore", "u")
     assert (code, "'2026-11-23' in column 'day' is a date" in err) == (2, True)
 
 
@@ -70,7 +70,7 @@ def test_what_was_ignored_may_be_absent_later(run, tmp_path):
     kept = [*OPTIONS, "--checkpoint", path]
     assert run("learn", data, *kept, "--ignore", "id")[0] == 0
     predictions = [
-        answers_of(run("predict", "--model-file", path, each)[1]) for each in (data, later)
+        answers_of(run("predict", "--checkpoint", path, each)[1]) for each in (data, later)
     ]
     assert len(predictions[0]) == 60
     assert predictions[0] == predictions[1]
@@ -84,7 +84,7 @@ def test_a_model_of_many_labels_predicts(run, tmp_path):
     data.write_text(CLUSTERS)
     assert run("learn", data, *OPTIONS, "--checkpoint", path)[0] == 0
     model = checkpoint.load(path)
-    code, out, _ = run("predict", "--model-file", path, data, "--target", "y")
+    code, out, _ = run("predict", "--checkpoint", path, data, "--target", "y")
     assert code == 0
     for line, answer in zip(CLUSTERS.splitlines()[1:], answers_of(out), strict=True):
         u, v, _ = line.split(",")
@@ -110,11 +110,11 @@ def test_a_file_without_the_target_is_only_predicted(run, tmp_path, saved):
 def test_bad_lines_are_skipped_if_asked(run, stdin, saved):
     text = "u,v\n1,2\nred,2\n1,1\n"
     stdin(text)
-    code, out, err = run("predict", "--model-file", saved)
+    code, out, err = run("predict", "--checkpoint", saved)
     assert (code, len(answers_of(out))) == (2, 1)
     assert "line 3: 'red'" in err
     stdin(text)
-    code, out, err = run("predict", "--model-file", saved, "--on-error", "skip")
+    code, out, err = run("predict", "--checkpoint", saved, "--on-error", "skip")
     assert (code, len(answers_of(out))) == (0, 3)
     assert "1 skipped" in err
 
@@ -130,7 +130,7 @@ def test_wrapped_classifiers_predict(run, stdin, tmp_path, make):
         model.learn_one({"a": t % 4}, "ab"[t % 2])
     checkpoint.save(model, path)
     stdin("a\n0\n3\n70\n")
-    code, out, _ = run("predict", "--model-file", path)
+    code, out, _ = run("predict", "--checkpoint", path)
     assert code == 0
     expected = [model.predict_one({"a": value}) for value in (0, 3, 70)]
     assert [answer["prediction"] for answer in answers_of(out)] == expected
@@ -143,7 +143,7 @@ def test_a_label_that_json_lacks_is_a_text_or_an_error(run, stdin, tmp_path):
         model.learn_one({"a": 1.0}, label)
         checkpoint.save(model, path)
         stdin("a\n1\n")
-        found, out, err = run("predict", "--model-file", path)
+        found, out, err = run("predict", "--checkpoint", path)
         assert found == code
         assert [a["prediction"] for a in answers_of(out)] == ["frozenset({1})"][code // 2 :]
         assert ("line 2: Out of range float values are not JSON" in err) == (code == 2)
@@ -156,18 +156,18 @@ def test_libsvm_is_predicted(run, stdin, tmp_path):
     model.learn_one({"a": 3.0}, 1)
     checkpoint.save(model, saved)
     stdin("0 a:1\n1 a:3\n")
-    code, out, _ = run("predict", "--model-file", saved)
+    code, out, _ = run("predict", "--checkpoint", saved)
     assert code == 0
     assert [answer["accuracy"] for answer in answers_of(out)] == [1.0, 1.0]
 
 
 def test_what_is_no_model_to_predict_with(run, tmp_path):
     path = tmp_path / "none"
-    code, _, err = run("predict", "--model-file", path)
+    code, _, err = run("predict", "--checkpoint", path)
     assert (code, err.count("\n")) == (2, 1)
     assert str(path) in err
     path.write_text("nothing")
-    code, _, err = run("predict", "--model-file", path)
+    code, _, err = run("predict", "--checkpoint", path)
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"river-budget: {path}: this is no valid checkpoint")
     assert run("predict")[0] == 2

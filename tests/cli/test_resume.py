@@ -328,7 +328,7 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
     ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "command", [["learn", "--model", "forgetron", "--checkpoint"], ["predict", "--model-file"]]
+    "command", [["learn", "--model", "forgetron", "--checkpoint"], ["predict", "--checkpoint"]]
 )
 def test_what_no_run_can_have_kept_is_an_error(run, tmp_path, command, forged):
     data, saved = tmp_path / "some.csv", tmp_path / "model"

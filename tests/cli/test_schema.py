@@ -25,7 +25,7 @@ def saved(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["predict", "--model-file"], ["learn", *OPTIONS, "--checkpoint"]]
+    "command", [["predict", "--checkpoint"], ["learn", *OPTIONS, "--checkpoint"]]
 )
 def test_a_column_that_was_renamed_is_noticed(run, stdin, saved, command):
     stdin(CSV.replace("u,", "U,", 1))
@@ -35,7 +35,7 @@ def test_a_column_that_was_renamed_is_noticed(run, stdin, saved, command):
 
 
 @pytest.mark.parametrize(
-    "command", [["predict", "--model-file"], ["learn", *OPTIONS, "--checkpoint"]]
+    "command", [["predict", "--checkpoint"], ["learn", *OPTIONS, "--checkpoint"]]
 )
 def test_it_is_an_error_if_that_is_asked(run, stdin, saved, command):
     before = saved.read_bytes()
@@ -59,7 +59,7 @@ def test_it_is_an_error_if_that_is_asked(run, stdin, saved, command):
 )
 def test_what_counts_as_another_column(run, stdin, saved, header, options, text):
     stdin(f"{header}\n1,2,0\n")
-    code, _, err = run("predict", "--model-file", saved, "--strict", *options)
+    code, _, err = run("predict", "--checkpoint", saved, "--strict", *options)
     assert (code, err.startswith("river-budget: standard input: ")) == (2 * bool(text), bool(text))
     assert text in err
 
@@ -71,9 +71,9 @@ def test_rows_of_json_need_not_have_every_key(run, stdin, tmp_path):
     assert run("learn", data, *OPTIONS, "--checkpoint", saved)[0] == 0
     for line in ('{"u": 1}', '{"u": 1, "rare": 1}'):
         stdin(line)
-        assert run("predict", "--model-file", saved, "--strict")[0] == 0
+        assert run("predict", "--checkpoint", saved, "--strict")[0] == 0
     stdin('{"U": 1}')
-    assert RENAMED in run("predict", "--model-file", saved, "--strict")[2]
+    assert RENAMED in run("predict", "--checkpoint", saved, "--strict")[2]
 
 
 def test_libsvm_has_no_columns(run, stdin, tmp_path):
@@ -81,12 +81,12 @@ def test_libsvm_has_no_columns(run, stdin, tmp_path):
     stdin("0 a:1\n1 b:2\n")
     assert run("learn", *OPTIONS[2:], "--checkpoint", saved)[0] == 0
     stdin("0 c:1\n")
-    assert run("predict", "--model-file", saved, "--strict")[0] == 0
+    assert run("predict", "--checkpoint", saved, "--strict")[0] == 0
 
 
 def test_many_names_are_counted(run, stdin, saved):
     stdin(",".join(f"c{i}" for i in range(20)) + "\n" + ",".join(20 * "1") + "\n")
-    _, _, err = run("predict", "--model-file", saved)
+    _, _, err = run("predict", "--checkpoint", saved)
     assert "new: c0, c1, c2, c3, c4, c5, c6, c7 and 12 more\n" in err
 
 
@@ -103,5 +103,5 @@ def test_an_older_checkpoint_names_no_columns(run, stdin, saved):
     del extra["run"]["feature_names"]
     checkpoint.save(model, saved, extra)
     stdin("other,v,y\n1,2,yes\n")
-    code, out, err = run("predict", "--model-file", saved, "--strict")
+    code, out, err = run("predict", "--checkpoint", saved, "--strict")
     assert (code, len(answers_of(out)), "knows" in err) == (0, 1, False)
