@@ -95,14 +95,21 @@ class Alerts:
         """
         title = f"{counted(self.n, 'alert')} for {self.label}, above {self.above:g}"
         n_negative, n_positive = self._bins.sum(axis=0).tolist()
+        if not labels:
+            return title
         if not n_positive:
-            others = "" if any(map(self.is_about, labels)) else ", ".join(map(str, labels))
-            return f"{title}; no label was {self.label}" + (f", only {others}" if others else "")
+            only = (
+                "" if any(map(self.is_about, labels)) else f", only {', '.join(map(str, labels))}"
+            )
+            return f"{title}; no line had the label {self.label}{only}"
         n_missed = n_positive - self.n_right
-        precision = f"{self.n_right / (self.n_right + self.n_false):.4f}" if self.n else "none"
+        n_known = self.n_right + self.n_false
+        precision = f"{self.n_right / n_known:.4f}" if n_known else "unknown"
+        n_unknown = self.n - n_known
+        unknown = f", {n_unknown:,} without a label" if n_unknown else ""
         lines = [
             f"{title}: ROC AUC {self.roc_auc():.4f}" if n_negative else title,
-            f"{self.n_right:,} right, {self.n_false:,} false: precision {precision}",
+            f"{self.n_right:,} right, {self.n_false:,} false{unknown}: precision {precision}",
             f"{n_missed:,} missed: recall {self.n_right / n_positive:.4f}",
         ]
         if self.costs:

@@ -189,7 +189,7 @@ def test_a_run_that_goes_on_has_the_summary_of_a_whole_one(run, tmp_path, data):
     _, _, err = run("learn", part, *saved)
     assert err.partition("always")[2] == expected
     _, _, err = run("learn", part, *saved[:-6], *saved[-2:], "--alert", "ok")
-    assert "0 alerts for ok, above 0.5; no label was ok\n" in err
+    assert "0 alerts for ok, above 0.5; no line had the label ok\n" in err
 
 
 def test_predictions_have_alerts_too(run, stdin, tmp_path, data):
@@ -202,7 +202,7 @@ def test_predictions_have_alerts_too(run, stdin, tmp_path, data):
     assert [answer["alert"] for answer in answers_of(out)] == [False, True]
     chances = checkpoint.load(saved).predict_proba_one({"amount": 3})
     assert answers_of(out)[1]["probabilities"] == chances
-    assert "river-budget: 1 alert for fraud, above 0.3; no label was fraud\n" in err
+    assert err.endswith("river-budget: 1 alert for fraud, above 0.3\n")
 
 
 def test_more_labels_than_a_model_can_have_are_predicted(run, stdin, tmp_path):
@@ -252,7 +252,7 @@ def test_an_alert_that_no_label_can_give(run, stdin, tmp_path):
     assert err == "river-budget: the model knows no label yess: there are no, yes\n"
     stdin(CSV)
     _, _, err = run("learn", *FORGETRON, "--alert", "yess")
-    assert "0 alerts for yess, above 0.5; no label was yess, only no, yes\n" in err
+    assert "0 alerts for yess, above 0.5; no line had the label yess, only no, yes\n" in err
 
 
 def test_json_of_every_answer_is_valid(run, stdin):
