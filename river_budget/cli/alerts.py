@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from river_budget.cli.app import counted
+from river_budget.cli.schema import listed
 
 # The probabilities of examples with a known label are counted by their log odds, from -LARGEST to LARGEST,
 # in steps of 1 / N_STEPS. (The thresholds of River's ROCAUC are equally far from each other. Most
@@ -98,23 +99,11 @@ class Alerts:
         if not labels:
             return title
         if not n_positive:
-            only = (
-                "" if any(map(self.is_about, labels)) else f", only {', '.join(map(str, labels))}"
-            )
+            is_known = any(map(self.is_about, labels))
+            only = "" if is_known else f", only {listed([*map(str, labels)])}"
             return f"{title}; no line had the label {self.label}{only}"
-        n_missed = n_positive - self.n_right
-        n_known = self.n_right + self.n_false
-        precision = f"{self.n_right / n_known:.4f}" if n_known else "unknown"
-        n_unknown = self.n - n_known
-        unknown = f", {n_unknown:,} without a label" if n_unknown else ""
-        lines = [
-            f"{title}: ROC AUC {self.roc_auc():.4f}" if n_negative else title,
-            f"{self.n_right:,} right, {self.n_false:,} false{unknown}: precision {precision}",
-            f"{n_missed:,} missed: recall {self.n_right / n_positive:.4f}",
-        ]
-        if self.costs:
-            lines += self._cost_lines(self.costs, n_missed)
-        return "\n".join(lines)
+        first = f"{title}: ROC AUC {self.roc_auc():.4f}" if n_negative else title
+        return "\n".join([first, *self._quality_lines(n_positive), *self._cost_lines(n_positive)])
 
     def roc_auc(self) -> float:
         """Return how often an example of the label has the larger probability than another one."""
@@ -136,15 +125,29 @@ class Alerts:
             text = f"alerts above {_p_of(middle / N_STEPS - LARGEST):.3g}"
         return text, float(all_costs[middle])
 
-    def _cost_lines(self, costs: Costs, n_missed: int) -> list[str]:
-        """Return what the alerts and the misses have cost, and what would have been cheapest."""
-        n_alerts = self.n_right + self.n_false
-        cost = costs.miss * n_missed + costs.alarm * n_alerts
-        best, least = self.cheapest(costs)
+    def _quality_lines(self, n_positive: int) -> list[str]:
+        """Return how many alerts were right, and how many were missed."""
+        n_known = self.n_right + self.n_false
+        precision = f"{self.n_right / n_known:.4f}" if n_known else "unknown"
+        n_unknown = self.n - n_known
+        unknown = f", {n_unknown:,} without a label" if n_unknown else ""
         return [
-            f"cost {cost:,g}: {counted(n_missed, 'miss', 'misses')} x {costs.miss:g} + "
-            f"{counted(n_alerts, 'alert')} x {costs.alarm:g}",
-            f"cheapest so far: {best}, cost {least:,g}",
+            f"{self.n_right:,} right, {self.n_false:,} false{unknown}: precision {precision}",
+            f"{n_positive - self.n_right:,} missed: recall {self.n_right / n_positive:.4f}",
+        ]
+
+    def _cost_lines(self, n_positive: int) -> list[str]:
+        """Return what alerts and misses have cost, and what would have been cheapest, if costs are known."""
+        if self.costs is None:
+            return []
+        n_alerts, n_missed = self.n_right + self.n_false, n_positive - self.n_right
+        cost = self.costs.miss * n_missed + self.costs.alarm * n_alerts
+        best, least = self.cheapest(self.costs)
+        misses = f"{counted(n_missed, 'miss', 'misses')} x {self.costs.miss:.10g}"
+        alerts = f"{counted(n_alerts, 'alert')} x {self.costs.alarm:.10g}"
+        return [
+            f"cost {cost:,.10g}: {misses} + {alerts}",
+            f"cheapest so far: {best}, cost {least:,.10g}",
         ]
 
 

@@ -53,6 +53,12 @@ class Learn(Learning, Answering):
     line, and so does a date in any column. Each answer has the number of the example, the prediction (null
     before the first label), the margin (positive for the positive class; with more than two labels, half
     the lead of the largest score over the second), the label, and the share of right predictions so far.
+    --proba adds the probability of each label. The log ends with the figures of each label.
+
+    --alert LABEL adds whether that label has a probability above a threshold: --above, or the ratio of
+    --cost-alarm to --cost-miss, or 0.5. The log says how many alerts were right, what they and the misses
+    have cost, and which threshold would have been cheapest so far. The probabilities are frequencies if the
+    model is --calibrated.
 
     With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
     run unless others are given. It skips the lines that it has seen of an input of the same name, so a run
@@ -64,16 +70,7 @@ class Learn(Learning, Answering):
     calibrated: options.Calibrated = False
 
     def run(self) -> None:
-        record: dict[str, Any] = {}
-        model: Any = self.maker()()
-        model = new = Calibrated(model) if self.calibrated else model
-        if self.path and self.path.exists():
-            if not self.path.is_file():
-                raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
-            model, record = records.restored(self.path)
-            if repr(model) != repr(new):
-                error = f"{self.path} holds another model than the options ask for"
-                raise CommandError(f"{error}: give those of its first run, or another file")
+        model, record = self._model_and_record()
         self._saver = self.path and checkpoint.Checkpointer(model, self.path, self.every)
         self._chain = Chain(model)
         self.prepare(record)
@@ -96,6 +93,20 @@ class Learn(Learning, Answering):
                 self.answer_all(itertools.dropwhile(lambda row: row.line <= n_seen, rows))
             finally:
                 self._save(checkpoint.Checkpointer.save)
+
+    def _model_and_record(self) -> tuple[Any, dict[str, Any]]:
+        """Return the model of the checkpoint with the record of its last run, or a new one with none."""
+        new: Any = self.maker()()
+        new = Calibrated(new) if self.calibrated else new
+        if self.path is None or not self.path.exists():
+            return new, {}
+        if not self.path.is_file():
+            raise CommandError(f"{self.path} is not a regular file: no checkpoint can be there")
+        model, record = records.restored(self.path)
+        if repr(model) != repr(new):
+            error = f"{self.path} holds another model than the options ask for"
+            raise CommandError(f"{error}: give those of its first run, or another file")
+        return model, record
 
     def answer(self, row: files.Row) -> dict[str, Any] | None:
         if row.label is not None:
@@ -129,8 +140,8 @@ class Learn(Learning, Answering):
 class Predict(Answering):
     """Predict line by line with a saved model, and learn nothing.
 
-    The answers are those of `learn`, and so are the columns unless others are given. If the file has the
-    target column, the predictions are compared with its labels.
+    The answers, the alerts and the log are those of `learn`, and so are the columns unless others are given.
+    If the file has the target column, the predictions are compared with its labels.
     """
 
     path: Annotated[

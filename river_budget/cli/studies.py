@@ -31,11 +31,9 @@ Example = tuple[dict[Any, Any], Any]
 # The name of the first row of `compare`.
 BASELINE = "most frequent label"
 
-# What is said if models are no better.
-POOR = (
-    "Such a model may have kept mislabelled examples, as FixedBudgetPerceptron does, or its width does\n"
-    "not suit the data: leave out --gamma."
-)
+# What is said if models are no better, and also if a width was given.
+POOR = "Such a model may have kept mislabelled examples, as FixedBudgetPerceptron does."
+POOR_WIDTH = "Or the width does not suit the data: leave out --gamma."
 
 # The columns of the table of `lifelong`, and what formats them.
 CONTINUAL = {
@@ -163,15 +161,22 @@ class Compare(Study):
         algorithms = options.algorithms(self.models)
         with files.blaming(self.stream):
             comparison = self._compare(rows, kernel, algorithms)
+        table = "\n".join([str(comparison), comparison.verdict(), *self._about_poor(comparison)])
         what, figures = f"{len(rows):,} examples", comparison.to_dict()
-        table = f"{comparison}\n{comparison.verdict()}"
-        if comparison.no_better():
-            poor = f"No better than the {BASELINE}: {', '.join(comparison.no_better())}."
-            table += f"\n{poor}\n{POOR}"
         text = widths(kernel, algorithms.values())
         self.report(what, text, table, figures, "plot_comparison", comparison)
 
-    def _compare(self, rows: list[Example], kernel: Any, algorithms: dict[str, Algorithm]) -> Any:
+    def _about_poor(self, comparison: evaluate.Comparison) -> list[str]:
+        """Return lines on the models that are no better than the most frequent label, if there are any."""
+        poor = comparison.no_better()
+        if not poor:
+            return []
+        why = [POOR] if self.gamma is None else [POOR, POOR_WIDTH]
+        return [f"No better than the {BASELINE}: {', '.join(poor)}.", *why]
+
+    def _compare(
+        self, rows: list[Example], kernel: Any, algorithms: dict[str, Algorithm]
+    ) -> evaluate.Comparison:
         """Return the comparison of algorithms and the most frequent label."""
         from river.dummy import PriorClassifier  # slow to import
 
