@@ -62,8 +62,11 @@ class Column:
         return ""
 
 
-def watched(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows; with the last of the first ones, name the columns that may harm in the log."""
+def watched(rows: Iterable[Row], ignored: Iterable[str] | None) -> Iterator[Row]:
+    """Yield rows; with the last of the first ones, name the columns that may harm in the log.
+
+    The option that leaves them out has those that are ignored already, too.
+    """
     columns: dict[Any, Column] = {}
     for n, row in enumerate(rows, 1):
         if n <= N_ROWS:
@@ -72,15 +75,15 @@ def watched(rows: Iterable[Row]) -> Iterator[Row]:
                     columns.setdefault(name, Column()).add(value)
         if n == N_ROWS:
             harms = {name: column.harm() for name, column in columns.items()}
-            _warn({name: harm for name, harm in harms.items() if harm})
+            _warn({name: harm for name, harm in harms.items() if harm}, [*(ignored or ())])
             columns.clear()
         yield row
 
 
-def _warn(harms: dict[Any, str]) -> None:
+def _warn(harms: dict[Any, str], ignored: list[str]) -> None:
     """Log why columns may harm, and the option that leaves them out."""
     if not harms:
         return
-    option = shlex.quote(",".join(map(str, harms)))
+    option = shlex.quote(",".join(map(str, [*ignored, *harms])))
     why = "".join(f"\n  {name}: {harm}" for name, harm in harms.items())
     notes.warning(f"columns that may harm; try --ignore {option}{why}")

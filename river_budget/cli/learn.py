@@ -85,7 +85,7 @@ class Learn(Learning, Answering):
             self._lines = records.continued(lines, record) if record else lines
             self._columns = columns._replace(has_texts=reader.has_texts)
             n_seen, rows = self._lines.place["n_lines"], reader.rows(self._lines)
-            rows = rows if record else harm.watched(rows)
+            rows = rows if record else harm.watched(rows, columns.ignored)
 
             # If no checkpoint can be saved, the run ends before any work.
             self._save(checkpoint.Checkpointer.save)
@@ -190,7 +190,7 @@ class Keyed(Learning):
         self._n_of_key: collections.Counter[Any] = collections.Counter()
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         with self.opened(self.file, columns, self.encoding) as (reader, lines):
-            self.answer_all(harm.watched(reader.rows(lines)))
+            self.answer_all(harm.watched(reader.rows(lines), self.ignore))
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         key = row.others[self.key]

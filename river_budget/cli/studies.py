@@ -105,7 +105,7 @@ class Study(Command):
         with self.opened(name, self.columns) as (reader, lines):
             require(not reader.no_labels, reader.no_labels)
             numbers = NumbersAmongLabels()
-            for row in harm.watched(reader.rows(lines)):
+            for row in harm.watched(reader.rows(lines), self.ignore):
                 require(not row.error, f"line {row.line}: {row.error}")
                 require(row.label is not None, f"line {row.line}: no label: leave out such lines")
                 numbers.see(row.label)

@@ -72,6 +72,8 @@ def test_the_advice_can_be_followed_as_it_is(run, stdin):
     stdin(csv_of(1000, **columns))
     assert "try --ignore 'id,the time'\n" in run(*LEARN)[2]
     stdin(csv_of(1000, **columns))
+    assert "try --ignore 'id,the time'\n" in run(*LEARN, "--ignore", "id")[2]
+    stdin(csv_of(1000, **columns))
     assert "may harm" not in run(*LEARN, "--ignore", "id,the time")[2]
 
 
