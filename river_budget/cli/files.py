@@ -181,7 +181,8 @@ class Reader:
             self.has_texts = (columns.has_texts or {}) | kinds
         self._found = self._description(rows, kinds) if kinds else ""
 
-        # The names of the features.
+        # How many rows tell what the columns are if there is no header, and the names of the features.
+        self.n_first = len(rows)
         self.names = [*filter(self.takes, header)] if header else self._names_of(rows)
 
     def takes(self, name: Any) -> bool:

@@ -21,9 +21,18 @@ def difference(known: Iterable[str], reader: Reader) -> str:
     new = [name for name in reader.names if name not in known]
     if not known or not (absent or (new and reader.header)):
         return ""
-    parts = [f"the model knows {listed(absent)}, which this file lacks"] if absent else []
+    parts = [f"the model knows {listed(absent)}, which {_where(reader)}"] if absent else []
     parts += [f"new: {listed(new)}"] if new else []
     return "; ".join(parts)
+
+
+def _where(reader: Reader) -> str:
+    """Return a text that says where columns were looked for in vain."""
+    if reader.header:
+        return "this file lacks"
+    if reader.n_first == 1:
+        return "the first line lacks"
+    return f"the first {reader.n_first:,} lines lack"
 
 
 def listed(names: list[str]) -> str:

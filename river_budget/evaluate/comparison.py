@@ -220,6 +220,20 @@ def compare(
     ...     print(name, *figures["n_support"])
     all 171.66... 7.23...
     50 50.0 0.0
+
+    A metric tells which model is best, and a baseline what it is worth:
+
+    >>> from river import dummy, metrics
+    >>> models["prior"] = dummy.PriorClassifier()
+    >>> kappa = {"kappa": metrics.CohenKappa()}
+    >>> comparison = rb.evaluate.compare(models, stream, metrics=kappa, baseline="prior")
+    >>> for name, figures in comparison.summary().items():
+    ...     print(name, round(figures["kappa"][0], 3))
+    prior -0.042
+    all 0.67
+    50 0.634
+    >>> comparison.verdict()
+    'all has the best kappa.'
     """
     check_count("permutations", permutations)
     check_count("n_points", n_points)

@@ -75,7 +75,11 @@ def test_rows_of_json_need_not_have_every_key(run, stdin, tmp_path):
         stdin(line)
         assert run("predict", "--checkpoint", saved, "--strict")[0] == 0
     stdin('{"U": 1}')
-    assert RENAMED in run("predict", "--checkpoint", saved, "--strict")[2]
+    _, _, err = run("predict", "--checkpoint", saved, "--strict")
+    assert "the model knows u, which the first line lacks; new: U\n" in err
+    stdin('{"U": 1}\n{"U": 2}\n')
+    _, _, err = run("predict", "--checkpoint", saved, "--strict")
+    assert "the model knows u, which the first 2 lines lack; new: U\n" in err
 
 
 def test_libsvm_has_no_columns(run, stdin, tmp_path):
