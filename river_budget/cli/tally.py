@@ -53,12 +53,17 @@ class Tally:
             return
         self.n_labelled += 1
         self.n_right += prediction == label
-        if label in self.labels or len(self.labels) < N_LABELS:
-            counts = self.labels.setdefault(label, [0, 0, 0])
-            counts[0] += 1
-            counts[2] += prediction == label
-        if prediction in self.labels:
-            self.labels[prediction][1] += 1
+        own, predicted = self._counts_of(label), self._counts_of(prediction)
+        own[0] += 1
+        own[2] += prediction == label
+        predicted[1] += 1
+
+    def _counts_of(self, label: Any) -> list[int]:
+        """Return the counts of a label; new ones that nobody reads for None, and if there are too many."""
+        new = [0, 0, 0]
+        if label is None or (label not in self.labels and len(self.labels) == N_LABELS):
+            return new
+        return self.labels.setdefault(label, new)
 
     def summary(self) -> list[str]:
         """Return texts: the accuracy of always saying one label, and the figures of each label."""
@@ -69,7 +74,8 @@ class Tally:
         share = n_examples / sum(n for n, _, _ in self.labels.values())
         lines = [["label", "examples", "precision", "recall", "F1"]]
         for label, (n, n_predicted, n_right) in labels[:N_SHOWN]:
-            figures = n_right / max(n_predicted, 1), n_right / n, 2 * n_right / (n + n_predicted)
+            precision, recall = n_right / max(n_predicted, 1), n_right / max(n, 1)
+            figures = precision, recall, 2 * n_right / (n + n_predicted)
             lines.append([named(label), f"{n:,}", *(f"{figure:.4f}" for figure in figures)])
         n_more = len(labels) - N_SHOWN
         more = f"\n... and {n_more:,} labels with fewer examples" if n_more > 0 else ""

@@ -109,6 +109,28 @@ def test_the_summary_has_the_figures_of_each_label(run, data):
         assert rows[label] == [f"{n}", *(f"{figure:.4f}" for figure in (precision, recall, f1))]
 
 
+def test_a_label_counts_that_was_predicted_before_it_came(run, stdin, tmp_path):
+    saved = tmp_path / "model"
+    stdin("a,y\n" + "0,ok\n9,fraud\n" * 20)
+    run("learn", *FORGETRON, "--checkpoint", saved)
+    stdin("a,y\n9,ok\n9,ok\n9,ok\n9,fraud\n0,other\n")
+    _, _, err = run("predict", "--checkpoint", saved)
+    assert [line.split() for line in err.splitlines()[-3:]] == [
+        ["ok", "3", "0.0000", "0.0000", "0.0000"],
+        ["fraud", "1", "0.2500", "1.0000", "0.4000"],
+        ["other", "1", "0.0000", "0.0000", "0.0000"],
+    ]
+
+
+def test_a_label_that_never_came_is_shown_if_it_was_predicted(run, stdin, tmp_path):
+    saved = tmp_path / "model"
+    stdin("a,y\n" + "0,ok\n9,fraud\n" * 20)
+    run("learn", *FORGETRON, "--checkpoint", saved)
+    stdin("a,y\n9,ok\n")
+    _, _, err = run("predict", "--checkpoint", saved)
+    assert err.splitlines()[-1].split() == ["fraud", "0", "0.0000", "0.0000", "0.0000"]
+
+
 def test_many_labels_are_not_all_shown(run, stdin):
     stdin("a,y\n" + "".join(f"{t},{t % 50}\n" for t in range(200)))
     _, _, err = run("learn", *FORGETRON)
