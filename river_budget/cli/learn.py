@@ -22,6 +22,7 @@ from river_budget.cli.answers import Answering
 from river_budget.cli.app import CommandError, app, counted
 from river_budget.cli.labels import NumbersAmongLabels
 from river_budget.cli.runs import Run
+from river_budget.cli.why import reasons
 from river_budget.keyed import Event, KeyedLearner, ModelCache
 
 
@@ -141,12 +142,14 @@ class Predict(Answering):
     """Predict line by line with a saved model, and learn nothing.
 
     The answers, the alerts and the log are those of `learn`, and so are the columns unless others are given.
-    If the file has the target column, the predictions are compared with its labels.
+    If the file has the target column, the predictions are compared with its labels. With --why, each alert,
+    or each answer if there are no alerts, has the three features with the largest effects on its log odds.
     """
 
     path: Annotated[
         Path, typer.Option("--checkpoint", "--model-file", help="What `learn` or `save` has saved.")
     ]
+    why: options.Why = False
 
     def run(self) -> None:
         model, record = records.restored(self.path)
@@ -156,6 +159,12 @@ class Predict(Answering):
         with self.opened(self.file, columns, self.encoding) as (reader, lines):
             self.check_names(record, reader)
             self.answer_all(reader.rows(lines))
+
+    def answer(self, row: files.Row) -> dict[str, Any] | None:
+        fields = super().answer(row)
+        if self.why and fields is not None and fields.get("alert", True):
+            fields["why"] = reasons(self._chain, row.x, self.alerts)
+        return fields
 
     def _check_alert(self) -> None:
         """Raise CommandError if the model does not know the label of the alerts."""

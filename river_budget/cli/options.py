@@ -55,6 +55,7 @@ Above = Annotated[
     typer.Option(min=0, max=1, help="Alert above this probability; 0.5, or as the costs tell."),
 ]
 OnlyAlerts = Annotated[bool, typer.Option("--only-alerts", help="Print no other answers.")]
+Why = Annotated[bool, typer.Option("--why", help="Answer the three strongest features as well.")]
 CostMiss = Annotated[float | None, typer.Option(min=0, help="Cost of a missed alert.")]
 CostAlarm = Annotated[float | None, typer.Option(min=0, help="Cost of an alert, right or false.")]
 Calibrated = Annotated[bool, typer.Option("--calibrated", help="Calibrate the probabilities.")]
