@@ -65,6 +65,7 @@ Gamma = Annotated[float | None, typer.Option(help="Width of the RBF kernel if no
 Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[str | None, typer.Option(help="Names of algorithms, such as a,b; all if none.")]
 Metric = Annotated[Score | None, typer.Option(help="What the best model has most of.")]
+Delay = Annotated[int, typer.Option(min=0, help="Labels come so many examples later.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw a picture to this file.")]

@@ -138,6 +138,11 @@ def widths(kernel: Any, chosen: Iterable[Algorithm]) -> str:
     return f"gamma {kernel.gamma}{others}"
 
 
+def late(delay: int) -> str:
+    """Return a text that says how late labels are, if they are."""
+    return f", labels late by {delay:,}" if delay else ""
+
+
 @app.command()
 @dataclasses.dataclass
 class Compare(Study):
@@ -155,6 +160,7 @@ class Compare(Study):
     metric: options.Metric = None
     permutations: Annotated[int, typer.Option(min=1, help="Orders; 1 keeps the stream's own.")] = 1
     limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None
+    delay: options.Delay = 0
 
     def run(self) -> None:
         (rows,), kernel = self.streams(self.limit)
@@ -162,7 +168,7 @@ class Compare(Study):
         with files.blaming(self.stream):
             comparison = self._compare(rows, kernel, algorithms)
         table = "\n".join([str(comparison), comparison.verdict(), *self._about_poor(comparison)])
-        what, figures = f"{len(rows):,} examples", comparison.to_dict()
+        what, figures = f"{len(rows):,} examples{late(self.delay)}", comparison.to_dict()
         text = widths(kernel, algorithms.values())
         self.report(what, text, table, figures, "plot_comparison", comparison)
 
@@ -190,6 +196,7 @@ class Compare(Study):
             return evaluate.compare(
                 models, rows, self.permutations, self.seed, after_examples=advance,
                 metrics=metrics_for(self.metric, (y for _, y in rows)), baseline=BASELINE,
+                delays=evaluate.Delays(self.delay),
             )  # fmt: skip
 
 
@@ -255,6 +262,7 @@ class Lifelong(Study):
     cycles: Annotated[int, typer.Option(min=1, help="How often all tasks are learned.")] = 2
     learn: Annotated[int, typer.Option(min=1, help="New examples each time.")] = 1000
     test: Annotated[int, typer.Option(min=1, help="Test examples of each task.")] = 500
+    delay: options.Delay = 0
 
     def run(self) -> None:
         tasks, kernel = self.streams(self.test + self.cycles * self.learn, are_tasks=True)
@@ -264,7 +272,9 @@ class Lifelong(Study):
             for name, algorithm in chosen.items():
                 model = algorithm.build(kernel, budget=self.budget, seed=self.seed)
                 with files.blaming(self.stream):
-                    runs[name] = evaluate.lifelong(model, tasks, sequence, self.learn, self.test)
+                    runs[name] = evaluate.lifelong(
+                        model, tasks, sequence, self.learn, self.test, evaluate.Delays(self.delay)
+                    )
                 advance(f"{name} done")
         table = [["model", *CONTINUAL]]
         for name, run in runs.items():
@@ -276,7 +286,7 @@ class Lifelong(Study):
             for name, run in runs.items():
                 table.append([name, *(f"{100 * drop:.1f}" for drop in run.class_forgetting)])
             shown += f"\n\n{text_table(table)}"
-        what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
+        what = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each{late(self.delay)}"
         figures = {name: run.to_dict() for name, run in runs.items()}
         text = widths(kernel, chosen.values())
         self.report(what, text, shown, figures, "plot_continual_runs", runs)

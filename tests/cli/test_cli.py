@@ -206,6 +206,25 @@ def test_algorithms_are_compared_on_many_labels(run, clusters):
     assert mistakes["RemoveOldestPerceptron"] < 30
 
 
+@pytest.mark.parametrize(
+    ("command", "stream"),
+    [("compare", "bananas --limit 600"), ("lifelong", "checkerboards --learn 300")],
+)
+def test_labels_that_come_late(run, tmp_path, command, stream):
+    """The title says so, and the figures are others."""
+    titles, figures = [], []
+    for delay in (0, 100):
+        path = tmp_path / f"{delay}.json"
+        options = ["--models", "forgetron", "--delay", delay, "--json", path]
+        code, out, _ = run(command, *stream.split(), *options)
+        assert code == 0
+        titles.append(out.splitlines()[0])
+        figures.append(json.loads(path.read_text())["models"]["Forgetron"])
+    assert "late" not in titles[0]
+    assert "labels late by 100" in titles[1]
+    assert figures[0] != figures[1]
+
+
 @pytest.mark.parametrize("command", ["compare", "certify", "lifelong"])
 def test_labels_that_are_none(run, tmp_path, command):
     path = tmp_path / "bad.jsonl"
