@@ -133,7 +133,7 @@ def router(axes: Axes) -> None:
         label="threshold",
     )
     axes.set(xlabel="questions", ylabel="doubt", ylim=(0, 1))
-    axes.legend(loc="lower right", markerscale=4)
+    axes.figure.legend(loc="outside upper center", ncols=3, columnspacing=1, markerscale=4)
 
 
 def alarms(axes: Axes) -> None:
