@@ -60,7 +60,8 @@ def main() -> None:
         accuracies[name] = 100 * sum(model.predict_one(x) == y for x, y in clean) / len(clean)
         print(f"{name:<22}{accuracies[name]:5.1f} % accuracy on clean labels")
 
-    figure = Figure(figsize=(10, 3.65), layout="constrained")
+    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    figure.get_layout_engine().set(h_pad=0.12)
     for axes, name in zip(figure.subplots(1, len(DRAWN)), DRAWN, strict=True):
         plots.draw_decision_regions(axes, models[name], (0, 1), (-math.sqrt(3), math.sqrt(3)))
         axes.set_title(f"{name}: {accuracies[name]:.0f} %", fontsize="x-large")
