@@ -2,7 +2,8 @@
 
     python -m docs [OUT]
 
-Every warning is an error, and so is a demo that fails. The site works from `file://`, without a network.
+Every warning is an error, and so is a demo that fails. The site works from `file://`, without a network. Beside
+each page in HTML is the same page in Markdown; `llms.txt` lists these.
 
 """
 
@@ -19,12 +20,19 @@ from docs import links
 HERE = Path(__file__).parent
 
 
+STRICT = ["-W", "--keep-going", "-q"]
+
+
 def main() -> int:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "_build"
     shutil.rmtree(HERE / "api", ignore_errors=True)
     if (out / ".buildinfo").exists():
         shutil.rmtree(out)
-    status = sphinx_build(["-W", "--keep-going", "-q", str(HERE), str(out)])
+    status = sphinx_build([*STRICT, str(HERE), str(out)])
+    # What was read for the HTML, demos included, is not read again.
+    status |= sphinx_build(
+        [*STRICT, "-b", "markdown", "-d", str(out / ".doctrees"), str(HERE), str(out)]
+    )
     broken = links.broken(out)
     for link in broken:
         print(link, file=sys.stderr)

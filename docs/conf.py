@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import river_budget
-from docs import links
+from docs import links, names
 
 project = "river_budget"
 author = "The river_budget developers"
@@ -17,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "docs.docstrings",
+    "docs.markdown",
 ]
 exclude_patterns = ["_build", "_static", "_templates", "demos/*.py", "demos/*.ipynb"]
 templates_path = ["_templates"]
@@ -65,12 +68,15 @@ html_show_copyright = False
 html_show_sourcelink = False
 # Summaries of search results are fetched, which browsers refuse to do from `file://`.
 html_show_search_summary = False
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 # Holds its fonts: formulas need no network.
 mathjax_path = "mathjax/tex-svg.js"
 
 
 def show_pages(app, docname: str, source: list[str]) -> None:
     source[0] = links.to_pages(source[0])
+    if docname == "api":
+        source[0] += names.table()
 
 
 def setup(app) -> None:

@@ -81,9 +81,30 @@ def test_what_the_sections_of_a_class_say_is_no_member():
     assert not docstrings.is_attribute(Run)
 
 
+def test_the_table_of_all_names_has_those_of_each_page():
+    table = pytest.importorskip("docs.names").table()
+    assert "\n   RBF\n" in table
+    assert "\n   checkpoint.save\n" in table
+    assert table.index("   Calibrated\n") < table.index("   metrics.CalibrationError\n")
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("# Title\n\nOne. Two.\n", "One"),
+        ("# Title\n\nA version 1.5 of\n[this](that.md) is here:\n\n- x\n", "A version 1.5 of this is here"),
+        ("# Title\n\n**When:** always.\n\n**Source:** x\n", "always"),
+        ("# Title\n\n## Section\n\nText.\n", ""),
+        ("# Title\n", ""),
+    ],
+)  # fmt: skip
+def test_a_page_is_listed_with_its_first_sentence(page, sentence):
+    assert pytest.importorskip("docs.markdown").beginning(page) == sentence
+
+
 @pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    """Return a function that gives the text of a page of the API, from a site of a few such pages."""
+def built(tmp_path_factory):
+    """Return the directory of a site of a few pages of the API, in HTML and in Markdown."""
     sphinx = pytest.importorskip("sphinx.cmd.build")
     pytest.importorskip("furo")
     source = tmp_path_factory.mktemp("docs")
@@ -97,13 +118,25 @@ html_static_path = html_css_files = []
 """
     )
     (source / "index.rst").write_text(
-        "API\n===\n\n.. currentmodule:: river_budget\n.. autosummary::\n   :toctree: api\n\n   "
+        "A site\n======\n\nA few pages.\n\n.. toctree::\n   :caption: Reference\n\n   models\n"
+    )
+    (source / "models.rst").write_text(
+        "Models\n======\n\nWhat learns.\n\n.. raw:: html\n\n   <p>drawn</p>\n\n.. raw:: html\n\n"
+        '   <table><tr><td data-value="1.0">1</td></tr></table>\n\n'
+        ".. currentmodule:: river_budget\n.. autosummary::\n   :toctree: api\n\n   "
         + "\n   ".join(names)
     )
-    assert sphinx.main(["-W", "-q", str(source), str(source / "site")]) == 0
+    for builder in ("html", "markdown"):
+        assert sphinx.main(["-W", "-q", "-b", builder, str(source), str(source / "site")]) == 0
+    return source / "site"
+
+
+@pytest.fixture(scope="module")
+def api(built):
+    """Return a function that gives the text of a page of the API."""
 
     def page(name):
-        return (source / "site" / "api" / f"river_budget.{name}.html").read_text()
+        return (built / "api" / f"river_budget.{name}.html").read_text()
 
     return page
 
@@ -129,3 +162,33 @@ def test_the_page_of_a_model_has_what_it_inherits_from_this_package(api):
     assert {"mutate", "check_label", "state", "n_support"}.isdisjoint(members(page))
     assert {"learn_one", "predict_proba_one"} <= set(members(api("Calibrated")))
     assert "mutate" not in members(api("RBF"))
+
+
+@pytest.mark.slow
+def test_each_page_is_beside_its_html_as_markdown(built, api):
+    page = (built / "api" / "river_budget.RBF.md").read_text()
+    assert page.startswith("# RBF\n")
+    assert "```pycon\n>>>" in page
+    assert 'type="text/markdown" href="river_budget.RBF.md"' in api("RBF")
+
+
+@pytest.mark.slow
+def test_markdown_has_the_tables_of_a_page_but_not_what_is_drawn(built):
+    page = (built / "models.md").read_text()
+    assert "<table><tr><td>1</td></tr></table>" in page
+    assert "drawn" not in page
+
+
+@pytest.mark.slow
+def test_all_pages_are_listed_for_programs(built):
+    first, *others = (built / "llms.txt").read_text().splitlines()
+    assert first == "# river_budget"
+    assert "> A few pages." in others
+    assert others[others.index("## Reference") + 1 :] == [
+        "",
+        "- [Models](models.md): What learns",
+        *(
+            f"  - [{name}](api/river_budget.{name}.md)"
+            for name in ("Mnemotron", "Calibrated", "RBF")
+        ),
+    ]
