@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
@@ -21,12 +21,29 @@ BUTTON = re.compile(r"</?button[^>]*>")
 
 
 class Translator(MarkdownTranslator):
-    """Writes a page, with links to the pictures of the site, and without its drawings and scripts."""
+    """Writes a page, with links to the pictures of the site, and without scripts, comments and drawings in HTML."""
 
     def visit_image(self, node: nodes.image) -> None:
         _, name = self.builder.env.images[node["uri"]]
-        node["uri"] = relative_uri(self.builder.current_doc_name, f"_images/{name}")
-        super().visit_image(node)
+        self._add_picture(node, name)
+
+    def visit_imgsgnode(self, node: nodes.Element) -> None:
+        """Write the picture of a demo, which the gallery copies under its own name."""
+        self._add_picture(node, PurePosixPath(node["uri"]).name)
+
+    def _add_picture(self, node: nodes.Element, name: str) -> None:
+        url = relative_uri(self.builder.current_doc_name, f"_images/{name}")
+        self.add(f"![{node.get('alt', '')}]({url})")
+
+    def visit_comment(self, node: nodes.comment) -> None:
+        """Leave out what is for those who write the page."""
+        raise nodes.SkipNode
+
+    def visit_caption(self, node: nodes.caption) -> None:
+        self.ensure_eol(2)
+
+    def depart_caption(self, node: nodes.caption) -> None:
+        self.ensure_eol(2)
 
     def visit_raw(self, node: nodes.raw) -> None:
         text = node.astext()
@@ -43,8 +60,9 @@ class Translator(MarkdownTranslator):
 
 def beginning(page: str) -> str:
     """Return the first sentence of a page in Markdown, or nothing if it begins with something else."""
-    _, _, text = page.partition("\n\n")
-    paragraph = " ".join(text.partition("\n\n")[0].split()).removeprefix("**When:** ")
+    _, _, text = page.partition("# ")
+    _, paragraph, *_ = [*text.split("\n\n", 2), ""]
+    paragraph = " ".join(paragraph.split()).removeprefix("**When:** ")
     if not paragraph[:1].isalnum():
         return ""
     sentence = re.split(r"(?<=[.!?]) ", paragraph)[0]

@@ -92,6 +92,7 @@ def test_the_table_of_all_names_has_those_of_each_page():
     ("page", "sentence"),
     [
         ("# Title\n\nOne. Two.\n", "One"),
+        ("<a id='title'></a>\n\n# Title\n\nOne.\n", "One"),
         ("# Title\n\nA version 1.5 of\n[this](that.md) is here:\n\n- x\n", "A version 1.5 of this is here"),
         ("# Title\n\n**When:** always.\n\n**Source:** x\n", "always"),
         ("# Title\n\n## Section\n\nText.\n", ""),
