@@ -1,8 +1,9 @@
-// How the search orders pages: guides, then what was measured, then classes and methods. The other scores are Sphinx's.
-// `var`, because the search itself declares it so.
+// How the search orders pages: guides, then what was measured, then classes and methods. A class whose whole name was
+// typed is among the guides. The other scores are Sphinx's. `var`, because the search itself declares it so.
 var Scorer = {
-  score: ([docname, , , , score]) => {
-    if (docname.startsWith("api/")) return score - 200;
+  score: ([docname, , anchor, , score]) => {
+    const isTheClass = !anchor && score > 15;
+    if (docname.startsWith("api/") && !isTheClass) return score - 200;
     if (["promises", "changelog", "results", "leaderboard"].includes(docname)) return score - 100;
     return score;
   },
