@@ -85,6 +85,9 @@ MODELS: dict[str, Maker] = {
     "Mnemotron, relevances=False": ours(lambda: rb.Mnemotron(budget=BUDGET, relevances=False)),
     "Mnemotron, regions=16": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=16)),
     "Mnemotron, regions=64": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=64)),
+    "Mnemotron, regions=256 of 100": ours(
+        lambda: rb.Mnemotron(budget=BUDGET, regions=256, region_budget=100)
+    ),
     "HAT": rivers_tree(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=SEED)),
     "LogisticRegression": logistic_regression,
     "ARF(10)": rivers_tree(lambda: forest.ARFClassifier(n_models=10, seed=SEED)),
