@@ -25,7 +25,7 @@ def cell(stream, model, accuracy=50.0, n=100):
 
 
 def written(*cells, **reproduced):
-    found = {"versions": {"River": "9.9.9"}, "reproduced": reproduced, "tracks": {}}
+    found = {"versions": {"River": "9.9.9"}, "reproduced": reproduced, "tracks": {}, "late": {}}
     return page.page(found | {"cells": [c._asdict() for c in cells]})
 
 
@@ -206,3 +206,21 @@ def test_published_figures_are_beside_those_found_here(no_plots):
     section = text.partition("published figures")[2]
     for figure in [">50.64<", ">50.74<", ">+0.10<", ">50.25<"]:
         assert figure in section
+
+
+def test_late_labels_are_taken_from_their_own_benchmark(tmp_path, no_plots):
+    """Those of a delay of 100, with their means."""
+    saved, path = tmp_path / "late.json", tmp_path / "leaderboard.json"
+    rows = {"A": 50.0, "B": 60.0}
+    results = {
+        stream: {
+            f"it @ {delay}": {"accuracy": a + delay, "microseconds": 1.0} for delay in (10, 100)
+        }
+        for stream, a in rows.items()
+    }
+    saved.write_text(json.dumps({"settings": {}, "results": results}))
+    taking = board.Board(path)
+    board.take_late(taking, saved)
+    assert board.Board(path).late == {"A": {"it": 150.0}, "B": {"it": 160.0}}
+    lines = page.late_labels(taking.late).splitlines()
+    assert [cell.strip() for cell in lines[-1].strip("|").split("|")] == ["mean", "155.0"]

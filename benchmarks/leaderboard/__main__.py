@@ -2,7 +2,7 @@
 
     python -m benchmarks.leaderboard [--limit N] [--seconds S] [--streams NAME ...] [--tracks NAME ...]
                                      [--models NAME ...] [--again NAME ...] [--river PYTHON]
-                                     [--out DIRECTORY]
+                                     [--late FILE] [--out DIRECTORY]
 
 Every pair of a stream and a model is measured in a process of its own, with default parameters. The
 models of the package see the values as they are; River's are those of its benchmark, with its scalers. The
@@ -12,6 +12,7 @@ What the file has is kept, so that an interrupted run continues; a cell with few
 measured again, and so are those of the models after --again. On a stream, a model stops after S seconds, 1800
 by default; its row has the number of examples.
 
+FILE is what `benchmarks.late --save` wrote, with a delay of 100 among others, for the section on late labels.
 PYTHON is an interpreter with the River of the published page, for the figures beside that page's. Data
 sets that are not part of River are read from the directory given by RIVER_BUDGET_DATA.
 
@@ -34,10 +35,11 @@ from typing import Any, TypeVar
 import numpy
 import river
 
-from benchmarks import lifelong
+from benchmarks import late, lifelong
 from benchmarks.leaderboard import track
 from benchmarks.leaderboard.cells import STREAMS, Cell, measure, models
-from benchmarks.leaderboard.page import page
+from benchmarks.leaderboard.page import DELAY, page
+from benchmarks.record import parsed
 
 T = TypeVar("T")
 
@@ -69,12 +71,15 @@ class Board:
         self.reproduced: dict[str, dict[str, float]] = {}
         # Figures of `benchmarks.lifelong` by track and model.
         self.tracks: dict[str, dict[str, dict[str, float]]] = {}
+        # Accuracies with late labels by stream and model.
+        self.late: dict[str, dict[str, float]] = {}
         if path.exists():
             found = json.loads(path.read_text())
             if found["versions"] != VERSIONS:
                 raise SystemExit(f"{path} is of {found['versions']}, and this is {VERSIONS}")
             self.cells = {(cell["stream"], cell["model"]): Cell(**cell) for cell in found["cells"]}
             self.reproduced, self.tracks = found["reproduced"], found["tracks"]
+            self.late = found["late"]
 
     def has(self, stream: str, model: str, n: int) -> bool:
         """Return whether there is a cell for which at least `n` examples were asked for."""
@@ -99,6 +104,7 @@ class Board:
             f'{{"versions": {json.dumps(VERSIONS)},\n'
             f'"reproduced": {json.dumps(self.reproduced)},\n'
             f'"tracks": {json.dumps(self.tracks)},\n'
+            f'"late": {json.dumps(self.late)},\n'
             f'"cells": [\n{lines}\n]}}\n'
         )
         draft.replace(self.path)
@@ -152,6 +158,18 @@ def reproduce(board: Board, streams: list[str], chosen: set[str], interpreter: s
             print(f"{stream}, {model}: {found}", file=sys.stderr, flush=True)
 
 
+def take_late(board: Board, path: Path) -> None:
+    """Take the accuracies with labels late by 100 from a file of `benchmarks.late`."""
+    results = parsed(json.loads(path.read_text()), late.Figures)
+    suffix = f" @ {DELAY}"
+    for stream, row in results.items():
+        own = board.late.setdefault(stream, {})
+        for key, figures in row.items():
+            if key.endswith(suffix):
+                own[key.removesuffix(suffix)] = round(figures.accuracy, 2)
+    board.save()
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard")
     parser.add_argument("--limit", type=int, default=sys.maxsize, metavar="N")
@@ -169,6 +187,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
     parser.add_argument("--again", nargs="+", choices=MODELS, default=[], metavar="NAME")
     parser.add_argument("--river", metavar="PYTHON")
+    parser.add_argument("--late", type=Path, metavar="FILE")
     parser.add_argument("--out", type=Path, default=Path("docs"), metavar="DIRECTORY")
     options = parser.parse_args(arguments)
     board = Board(options.out / "leaderboard.json")
@@ -178,6 +197,8 @@ def main(arguments: list[str] | None = None) -> None:
     fill_tracks(board, options.tracks, chosen)
     if options.river:
         reproduce(board, options.streams, chosen, options.river)
+    if options.late:
+        take_late(board, options.late)
     text = page(json.loads(board.path.read_text()))
     board.path.with_suffix(".md").write_text(text)
 

@@ -18,10 +18,14 @@ from matplotlib.figure import Figure
 from benchmarks import lifelong
 from benchmarks.leaderboard.cells import OURS, RIVERS, models
 from benchmarks.leaderboard.track import LAST_LABEL, PUBLISHED, RELEASE
+from benchmarks.multiclass import markdown
 from river_budget.catalog import ALGORITHMS
 
 # A cell of the JSON file.
 Cell = dict[str, Any]
+
+# Of the section on late labels, in examples.
+DELAY = 100
 
 # Drawn in the colour of the page's text, light or dark.
 TEXT = "#010203"
@@ -304,6 +308,20 @@ def one_after_the_other(tracks: dict[str, dict[str, dict[str, float]]]) -> str:
     return "\n".join(parts)
 
 
+def late_labels(streams: dict[str, dict[str, float]]) -> str:
+    """Return a table of accuracies with late labels, and their means."""
+    rows = {
+        stream: {model: f"{accuracy:.1f}" for model, accuracy in row.items()}
+        for stream, row in streams.items()
+    }
+    if not rows:
+        return ""
+    measured = next(iter(streams.values()))
+    means = {model: statistics.fmean(row[model] for row in streams.values()) for model in measured}
+    rows["mean"] = {model: f"{mean:.1f}" for model, mean in means.items()}
+    return markdown(rows)
+
+
 def page(found: dict) -> str:
     """Return the page of a leaderboard in Markdown, which is what its JSON file holds."""
     streams = defaultdict(list)
@@ -340,6 +358,13 @@ test rows of all classes at the end; how far the accuracy on a class has fallen 
 and progressive accuracy. KNN keeps 1,000 examples, and "archive" is `Mnemotron(archive=300)`.
 
 {one_after_the_other(found["tracks"])}
+## Labels late by {DELAY}
+
+Accuracy in percent over 4,000 examples, where each label comes after {DELAY} more examples were predicted
+([what a delay costs](agents.md#what-a-delay-costs)). Streams "in runs" have their labels in runs with a mean length of 20.
+
+{late_labels(found["late"])}
+
 ## Beside River's published figures
 
 Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with the release
