@@ -79,5 +79,12 @@ def show_pages(app, docname: str, source: list[str]) -> None:
         source[0] += names.table()
 
 
+def break_names(app, page: str, template: str, context: dict, tree) -> None:
+    """Let the long names of classes in the navigation break before a capital, and nowhere else."""
+    context["furo_navigation_tree"] = links.breakable(context["furo_navigation_tree"])
+
+
 def setup(app) -> None:
     app.connect("source-read", show_pages)
+    # After the theme, whose priority is 500.
+    app.connect("html-page-context", break_names, priority=900)

@@ -1,4 +1,4 @@
-"""The links of the pages: where they lead on the site, and those of a built site that lead nowhere."""
+"""The links of the pages: where they lead on the site, where they break, and those of a built site that lead nowhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["broken", "to_pages"]
+__all__ = ["breakable", "broken", "to_pages"]
 
 # Links to files of the repository that pages of the site show.
 DEMO = re.compile(r"\]\(((?:\.\./)*)\.\./demos/(\w+)\.py\)")
 RESULTS = re.compile(r"\]\(((?:\.\./)*)\.\./benchmarks/RESULTS\.md")
+
+# The text of a link, and where a name in it may break.
+TEXT = re.compile(r"(?<=>)\w+(?=</a>)")
+CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 # What a page loads, as opposed to what a reader may follow.
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("object", "data")}
@@ -49,6 +53,11 @@ class Page(html.parser.HTMLParser):
 def to_pages(text: str) -> str:
     """Return Markdown whose links to demos and results lead to their pages on the site."""
     return RESULTS.sub(r"](\1results.md", DEMO.sub(r"](\1demos/\2.rst)", text))
+
+
+def breakable(navigation: str) -> str:
+    """Return HTML whose links may break within the names of classes, before a capital."""
+    return TEXT.sub(lambda text: CAPITAL.sub("<wbr>", text[0]), navigation)
 
 
 def broken(site: Path) -> list[str]:

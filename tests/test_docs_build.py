@@ -62,6 +62,12 @@ def test_links_to_files_lead_to_the_pages_that_show_them(link, shown):
     assert links.to_pages(link) == shown
 
 
+def test_names_in_links_break_before_a_capital():
+    link = '<a href="api/BudgetedOGD.html">BudgetedOGD</a>'
+    assert links.breakable(link) == '<a href="api/BudgetedOGD.html">Budgeted<wbr>OGD</a>'
+    assert links.breakable("<p>BudgetedOGD</p>") == "<p>BudgetedOGD</p>"
+
+
 def test_docstrings_become_restructured_text():
     docstrings = pytest.importorskip("docs.docstrings")
     assert docstrings.to_rst("as in [^1]") == "as in [1]"
