@@ -101,9 +101,17 @@ def link_markdown(app: Any, page: str, template: str, context: dict[str, Any], t
         context["metatags"] += f'\n<link rel="alternate" type="text/markdown" href="{name}.md">'
 
 
+def mark_internal(app: Any, tree: nodes.document, page: str) -> None:
+    """Mark links within a page as such: without a mark, they lose their target in Markdown."""
+    for link in tree.findall(nodes.reference):
+        if "refid" in link:
+            link["internal"] = True
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.setup_extension("sphinx_markdown_builder")
     app.set_translator("markdown", Translator)
+    app.connect("doctree-resolved", mark_internal)
     app.connect("html-page-context", link_markdown)
     app.connect("build-finished", write_index)
     return {"parallel_read_safe": True}
