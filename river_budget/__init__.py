@@ -19,6 +19,7 @@ from river_budget.kernels import (
     Polynomial,
     RationalQuadratic,
 )
+from river_budget.merging import merge
 from river_budget.mnemotron import Mnemotron
 from river_budget.perceptrons.ahpatron import Ahpatron
 from river_budget.perceptrons.budget_passive_aggressive import BudgetPassiveAggressive
@@ -47,7 +48,7 @@ __all__ = [
     "Linear", "Mnemotron", "ModifiedRandomizedBudgetPerceptron", "Normalized", "Polynomial",
     "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "Query",
     "RandomizedBudgetPerceptron", "RationalQuadratic", "Reject", "RemoveOldestPerceptron",
-    "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "explain", "kernels",
+    "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "explain", "kernels", "merge",
 ]  # fmt: skip
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ from river_budget._features import is_array
 from river_budget._state import Field, Number, State, require
 from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.scales import next_update
-from river_budget.kernels import RBF
+from river_budget.kernels import RBF, Scaled
 
 __all__ = ["KernelLDA"]
 
@@ -68,7 +68,8 @@ class KernelLDA(OnlineClassifier):
         0.999 follows drift, and a round then takes about 1.4 times as long.
     kernel
         An `RBF`. Without a gamma, the model learns scales and width after 2, 4, 8, ..., 256 examples,
-        and then learns these examples again. After 256 examples, scales and width are fixed.
+        and then learns these examples again. After 256 examples, scales and width are fixed. The
+        `resolved_kernel` of another model gives this one the scales and the width of that.
     seed
         Seed of the random features, a whole number.
     dtype
@@ -101,7 +102,7 @@ class KernelLDA(OnlineClassifier):
 
     n_features: int = parameter(default=300, check=check_n_features)
     forgetting: float = parameter(default=1.0, check=check_forgetting)
-    kernel: RBF | None = None
+    kernel: RBF | Scaled | None = None
     seed: int = parameter(default=0, check=check_seed)
 
     @classmethod
@@ -112,10 +113,8 @@ class KernelLDA(OnlineClassifier):
         require(is_complete, f"an inverse is not that of {n} features")
 
     def _new_engine(self) -> Discriminant:
-        given = RBF() if self.kernel is None else self.kernel
-        require(isinstance(given, RBF), f"kernel must be an RBF, got {given!r}")
-        store = Store([given], self.dtype, [given.learns_scales])
-        scales: Any = {}, 1.0, given.gamma or 0.0
+        rbf, scales = _rbf_and_scales(self.kernel)
+        store = Store([rbf], self.dtype, [rbf.learns_scales])
         n, seed = self.n_features, int(self.seed)
         try:
             return Discriminant(store, n, self.forgetting, seed, scales)
@@ -151,3 +150,20 @@ class KernelLDA(OnlineClassifier):
             if f.n_rounds == BUFFER:
                 scales.sums.clear()
         self._schedule()
+
+
+def _rbf_and_scales(kernel: Any) -> tuple[RBF, Any]:
+    """Return the RBF of a kernel, and inverse scales by names, that of all other names, and gamma.
+
+    Raises ValueError if the kernel is of another kind.
+    """
+    if isinstance(kernel, Scaled):
+        rbf = kernel.kernel
+        if not isinstance(rbf, RBF) or rbf.gamma is None:
+            raise ValueError(f"kernel must have an RBF with a gamma inside, got {kernel!r}")
+        factors = {name: 1 / scale for name, scale in kernel.scales}
+        return rbf, (factors, 1 / kernel.other, rbf.gamma)
+    rbf = RBF() if kernel is None else kernel
+    is_rbf = isinstance(rbf, RBF)
+    require(is_rbf, f"kernel must be an RBF, or a `resolved_kernel` of KernelLDA, got {kernel!r}")
+    return rbf, ({}, 1.0, rbf.gamma or 0.0)

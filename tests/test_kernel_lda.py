@@ -23,7 +23,7 @@ from river_budget._arrays import unpacked
 from river_budget._core.discriminant import frequencies_of, text_of
 from river_budget._core.loops import use_lanes
 from river_budget.base.scales import Scales
-from river_budget.kernels import Category
+from river_budget.kernels import Category, Scaled
 
 GAMMA = 0.3
 
@@ -99,6 +99,23 @@ def test_order_does_not_matter(random, n_labels):
     np.testing.assert_allclose(W, others[1][:, columns], atol=1e-8)
     np.testing.assert_allclose(K, others[2][np.ix_(columns, columns)], rtol=1e-6)
     assert counts.tolist() == others[3][columns].tolist()
+
+
+@pytest.mark.parametrize("has_arrays", [False, True])
+def test_with_the_resolved_kernel_of_another_model_it_becomes_that_model(has_arrays):
+    examples = [
+        ({**x, "a": 1000 * x["a"], "b": "high" if x["b"] > 0 else "low"}, y)
+        for x, y in stream(300, 3, has_arrays=has_arrays)
+    ]
+    model = learned(examples)
+    assert isinstance(model.resolved_kernel, Scaled)
+    other = learned(examples, kernel=model.resolved_kernel)
+    stored = checkpoint.loads(checkpoint.dumps(other))
+    for one in (other, stored, copy.deepcopy(other), pickle.loads(pickle.dumps(other))):
+        assert one.resolved_kernel == model.resolved_kernel
+        assert one.scores_one(examples[0][0]) == model.scores_one(examples[0][0])
+    with pytest.raises(ValueError, match="'a' has the value None"):
+        other.learn_one({"a": None}, 0)
 
 
 def test_order_of_names_and_batches_do_not_matter():
@@ -263,7 +280,8 @@ def test_bad_input_changes_nothing(bad, n):
     ("name", "value"),
     [
         ("n_features", 0), ("n_features", 11), ("n_features", 20_000), ("forgetting", 0.0),
-        ("forgetting", 1e-3), ("forgetting", 0.89), ("forgetting", 1 - 1e-6), ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("seed", np.array([1, 2])),
+        ("forgetting", 1e-3), ("forgetting", 0.89), ("forgetting", 1 - 1e-6), ("forgetting", 1.1), ("kernel", rb.Linear()),
+        ("kernel", Scaled(rb.RBF())), ("kernel", Scaled(rb.Laplacian(0.1))), ("seed", None), ("seed", np.array([1, 2])),
         ("dtype", "int8"),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ LAYERS = [
     ["base"],
     ["theory"],
     ["kernel_lda", "_regions", "_experts"],
-    ["perceptrons", "mnemotron", "calibration"],
+    ["perceptrons", "mnemotron", "calibration", "merging"],
     ["rejection", "bandit", "active"],
     ["explanation"],
     ["__init__"],

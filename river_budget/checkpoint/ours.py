@@ -10,7 +10,7 @@ from river_budget.checkpoint.registry import register
 
 KERNELS: list[Any] = [
     kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
+    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine, kernels.Scaled,
 ]  # fmt: skip
 
 CLASSES: list[Any] = [*(row.model for row in ALGORITHMS.values()), *KERNELS]

@@ -10,6 +10,7 @@ from algorithms import KERNELS, each_kernel
 from river import utils
 
 import river_budget as rb
+from river_budget.kernels import Scaled
 
 
 def test_values_by_hand():
@@ -84,6 +85,11 @@ def test_gamma_and_names_are_set_from_the_first_example():
         (lambda: rb.Polynomial(degree=2.5), "degree"),
         (lambda: rb.Polynomial(coef0=-1.0), "coef0"),
         (lambda: rb.Normalized(math.dist), "kernel"),
+        (lambda: Scaled(math.dist), "kernel"),
+        (lambda: Scaled(rb.RBF(1.0), {"a": 1.0}), "scales must be a tuple of pairs"),
+        (lambda: Scaled(rb.RBF(1.0), (("a", 0.0),)), "scales: the scale of 'a' must be a number"),
+        (lambda: Scaled(rb.RBF(1.0), (("a", 1.0), ("a", 2.0))), "scales must have each name once"),
+        (lambda: Scaled(rb.RBF(1.0), other=math.nan), "other must be a number"),
         (lambda: rb.FunctionKernel(3), "f must"),
         (lambda: rb.FunctionKernel(max, has_unit_norm=1), "has_unit_norm must be one of"),
     ],
