@@ -47,6 +47,8 @@ def with_regions():
     return model
 
 
+SCALED = rb.kernels.Scaled(rb.RBF(gamma=0.5), scales=((0, 2.0),), other=0.5)
+
 # The model of each file, and the examples of which it learns the first ones.
 MODELS = {
     **{name: (small(row), MANY_LABELS) for name, row in ALGORITHMS.items()},
@@ -57,6 +59,7 @@ MODELS = {
         if variant
     },
     **{kind.__name__: (rb.Forgetron(kind(), budget=4), NUMBERS) for kind in KERNELS},
+    "Scaled": (rb.KernelLDA(16, kernel=SCALED), MANY_LABELS),
     **{name: (make(), rows(60)) for name, make in PIPELINES.items()},
     "arrays": (UnitNorm("e") | rb.Mnemotron(budget=4), ARRAYS),
     "regions": (with_regions(), CELLS),
