@@ -2,13 +2,17 @@
 
     python -m benchmarks.fleet [--features 300] [--dtype float64]
 
-Workers are copies of a base that has learned 256 rows, and divide the other rows, in turn or by labels.
-`rb.merge` makes one model of them. It is compared with the model that has learned all rows: the largest
-differences of P, W and K, each as a share of the largest element; on the test rows, accuracy in %, how many
-predictions are equal in %, the log loss, and the largest difference of a probability, once more with the
-temperature of the model of all rows. A third of ImageSegments is tested.
+A base learns 256 rows, and workers divide the others: in turn, as copies of the base, or by labels, as new
+models with its kernel. `rb.merge` makes one model of them, which is compared with one model that has learned
+all rows (without those of the base, if workers are new).
 
-The last table is for classifiers that cannot be merged: the mean of workers alone, the sum of their scores,
+The first table has the largest differences: of P, W and K, each as a share of the largest element, and of a
+probability of a test row, first with the temperature of the one model, and then with its own; and the
+milliseconds of a merge. The second has the test rows: accuracy in %, how many predictions are equal in %, and
+the log loss, right after the merge and when both models have learned 300 more rows. A third of ImageSegments
+is tested.
+
+The third table is for classifiers that cannot be merged: the mean of workers alone, the sum of their scores,
 and one model that has learned all rows, accuracy in % on Pendigits.
 """
 
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +33,7 @@ import river_budget as rb
 from benchmarks import lda
 from river_budget._arrays import unpacked
 
-N_BASE = 256
+N_BASE, N_MORE = 256, 300
 
 Rows = list[tuple[dict[Any, Any], Any]]
 
@@ -98,57 +103,68 @@ def with_temperature_of(model: rb.KernelLDA, other: rb.KernelLDA) -> rb.KernelLD
     return tuned
 
 
-class Tested(NamedTuple):
-    """What a model says of the test rows."""
-
-    labels: list
-    probabilities: np.ndarray  # (rows, labels)
-    accuracy: float
-    log_loss: float
+def accuracy(predict: Callable[[dict[Any, Any]], Any], rows: Rows) -> float:
+    return 100 * statistics.mean(predict(x) == y for x, y in rows)
 
 
-def test(model: rb.KernelLDA, rows: Rows) -> Tested:
-    said = [model.predict_proba_one(x) for x, _ in rows]
-    labels, names = [max(p, key=p.__getitem__) for p in said], sorted(model.classes)
-    losses = [-np.log(max(p.get(y, 0.0), 1e-15)) for p, (_, y) in zip(said, rows, strict=True)]
-    hits = [label == y for label, (_, y) in zip(labels, rows, strict=True)]
-    probabilities = np.array([[p[name] for name in names] for p in said])
-    return Tested(labels, probabilities, 100 * statistics.mean(hits), statistics.mean(losses))
+def log_loss(model: rb.KernelLDA, rows: Rows) -> float:
+    of_labels = (model.predict_proba_one(x).get(y, 0.0) for x, y in rows)
+    return statistics.mean(-math.log(max(p, 1e-15)) for p in of_labels)
 
 
-def compared(data: Data, n_features: int, dtype: str) -> Iterator[list[str]]:
-    """Yield a row of the table for each way to divide the rows."""
-    start = learn(rb.KernelLDA(n_features, dtype=dtype), data.learned[:N_BASE])
-    rest = data.learned[N_BASE:]
-    whole = learn(copy.deepcopy(start), rest)
-    of_whole, expected = test(whole, data.tested), matrices(whole)
-    for way, divide in WAYS.items():
-        for n in (2, 8):
-            workers = [learn(copy.deepcopy(start), part) for part in divide(rest, n)]
-            begun = time.perf_counter()
-            merged = rb.merge(workers, start)
-            seconds = time.perf_counter() - begun
-            gaps = [
-                np.abs(matrix - expected[key]).max() / np.abs(expected[key]).max()
-                for key, matrix in matrices(merged).items()
-            ]
-            alone = [test(worker, data.tested).accuracy for worker in workers]
-            found = test(merged, data.tested)
-            tuned = test(with_temperature_of(merged, whole), data.tested)
-            equal = [a == b for a, b in zip(found.labels, of_whole.labels, strict=True)]
-            yield [
-                f"{n}, by {way}", f"{min(alone):.1f} to {max(alone):.1f}",
-                f"{found.accuracy:.2f}", f"{of_whole.accuracy:.2f}",
-                *(f"{gap:.0e}" for gap in gaps), f"{100 * statistics.mean(equal):.2f}",
-                f"{found.log_loss:.3f}", f"{of_whole.log_loss:.3f}",
-                *(f"{np.abs(t.probabilities - of_whole.probabilities).max():.0e}" for t in (found, tuned)),
-                f"{1000 * seconds:.0f}",
-            ]  # fmt: skip
+def largest_gap(model: rb.KernelLDA, other: rb.KernelLDA, rows: Rows) -> float:
+    """Return the largest difference of a probability."""
+    pairs = ((model.predict_proba_one(x), other.predict_proba_one(x)) for x, _ in rows)
+    return max(abs(p[label] - q[label]) for p, q in pairs for label in q)
 
 
-HEADS = [
-    "workers", "accuracy of each", "merged", "one model", "P", "W", "K", "equal predictions",
-    "log loss, merged", "one model", "probabilities", "same temperature", "ms",
+class Fleet(NamedTuple):
+    """Workers, the model that they are merged to, and the one that has learned all of their rows."""
+
+    workers: list[rb.KernelLDA]
+    merged: rb.KernelLDA
+    whole: rb.KernelLDA
+    seconds: float  # of the merge
+
+    def differences(self, tested: Rows) -> list[str]:
+        expected = matrices(self.whole)
+        gaps = [
+            np.abs(matrix - expected[key]).max() / np.abs(expected[key]).max()
+            for key, matrix in matrices(self.merged).items()
+        ]
+        tuned = with_temperature_of(self.merged, self.whole)
+        gaps += [largest_gap(model, self.whole, tested) for model in (tuned, self.merged)]
+        return [*(f"{gap:.0e}" for gap in gaps), f"{1000 * self.seconds:.0f}"]
+
+    def results(self, tested: Rows, more: Rows) -> list[str]:
+        alone = [accuracy(worker.predict_one, tested) for worker in self.workers]
+        both = self.merged, self.whole
+        equal = [self.merged.predict_one(x) == self.whole.predict_one(x) for x, _ in tested]
+        later = [learn(copy.deepcopy(model), more) for model in both]
+        return [
+            f"{min(alone):.1f} to {max(alone):.1f}",
+            *(f"{accuracy(model.predict_one, tested):.2f}" for model in both),
+            f"{100 * statistics.mean(equal):.2f}",
+            *(f"{log_loss(model, tested):.3f}" for model in (*both, *later)),
+        ]
+
+
+def new_fleet(rows: Rows, n: int, by: str, n_features: int, dtype: str) -> Fleet:
+    start = learn(rb.KernelLDA(n_features, dtype=dtype), rows[:N_BASE])
+    if by == "labels":
+        start = rb.KernelLDA(n_features, kernel=start.resolved_kernel, dtype=dtype)
+    rest = rows[N_BASE:]
+    workers = [learn(copy.deepcopy(start), part) for part in WAYS[by](rest, n)]
+    begun = time.perf_counter()
+    merged = rb.merge(workers, start)
+    seconds = time.perf_counter() - begun
+    return Fleet(workers, merged, learn(copy.deepcopy(start), rest), seconds)
+
+
+DIFFERENCES = ["P", "W", "K", "probabilities, same temperature", "own temperature", "ms"]
+RESULTS = [
+    "each worker", "merged", "one model", "equal predictions", "log loss, merged", "one model",
+    "later, merged", "one model",
 ]  # fmt: skip
 
 
@@ -157,11 +173,20 @@ def line(cells: Sequence[str]) -> str:
 
 
 def lines(n_features: int, dtype: str) -> Iterator[str]:
-    yield line(["", *HEADS])
-    yield line(["---"] * (len(HEADS) + 1))
+    differences, results = [], []
     for name, read in DATA.items():
-        for cells in compared(read(), n_features, dtype):
-            yield line([name, *cells])
+        data = read()
+        rows, more = data.learned[:-N_MORE], data.learned[-N_MORE:]
+        for by in WAYS:
+            for n in (2, 8):
+                fleet, title = new_fleet(rows, n, by, n_features, dtype), f"{n}, by {by}"
+                differences.append([name, title, *fleet.differences(data.tested)])
+                results.append([name, title, *fleet.results(data.tested, more)])
+    for head, table in ((DIFFERENCES, differences), (RESULTS, results)):
+        yield line(["", "workers", *head])
+        yield line(["---"] * (len(head) + 2))
+        yield from map(line, table)
+        yield ""
 
 
 ADDED: dict[str, Callable[[], base.Classifier]] = {
@@ -178,10 +203,6 @@ def sum_of_scores(models: Sequence[Any], x: dict[Any, Any]) -> Any:
         for label, score in model.scores_one(x).items():
             sums[label] = sums.get(label, 0.0) + score
     return max(sums, key=sums.__getitem__)
-
-
-def accuracy(predict: Callable[[dict[Any, Any]], Any], rows: Rows) -> float:
-    return 100 * statistics.mean(predict(x) == y for x, y in rows)
 
 
 def sums(data: Data) -> Iterator[str]:
@@ -203,7 +224,6 @@ def main() -> None:
     options = parser.parse_args()
     for text in lines(options.features, options.dtype):
         print(text, flush=True)
-    print()
     for text in sums(DATA["Pendigits"]()):
         print(text, flush=True)
 
