@@ -259,6 +259,17 @@ def test_what_cannot_be_merged_is_refused_with_the_way_out(models, message):
         rb.merge(models)
 
 
+def test_a_model_whose_sums_are_lost_in_rounding_errors_is_refused():
+    """In single precision, P may have lost its smallest eigenvalues, which are the largest of the sums."""
+    model = new(dtype="float32")
+    state = model.state()
+    state["hypothesis"]["inverse"][-1] = -0.01
+    lost = model.clone()
+    lost.restore(state)
+    with pytest.raises(ValueError, match=r"models\[1\] has lost its sums.*dtype='float64'"):
+        rb.merge([model, lost])
+
+
 def test_copies_of_a_model_need_it_as_base(base):
     with pytest.raises(ValueError, match="copies of one model: give it as base"):
         rb.merge([learned(stream(10), base), learned(stream(20), base)])
