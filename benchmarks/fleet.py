@@ -1,6 +1,6 @@
 """Workers that learn apart and are merged, beside one model that has learned all rows.
 
-    python -m benchmarks.fleet [--features 300] [--dtype float64]
+    python -m benchmarks.fleet [Pendigits ImageSegments clinc150] [--features 300] [--dtype float64] [--more 300]
 
 A base learns 256 rows, and workers divide the others: in turn, as copies of the base, or by labels, as new
 models with its kernel. `rb.merge` makes one model of them, which is compared with one model that has learned
@@ -9,8 +9,8 @@ all rows (without those of the base, if workers are new).
 The first table has the largest differences: of P, W and K, each as a share of the largest element, and of a
 probability of a test row, first with the temperature of the one model, and then with its own; and the
 milliseconds of a merge. The second has the test rows: accuracy in %, how many predictions are equal in %, and
-the log loss, right after the merge and when both models have learned 300 more rows. A third of ImageSegments
-is tested.
+the log loss, right after the merge and when both models have learned `--more` rows, which no worker has. A
+third of ImageSegments is tested.
 
 The third table is for classifiers that cannot be merged: the mean of workers alone, the sum of their scores,
 and one model that has learned all rows, accuracy in % on Pendigits.
@@ -33,7 +33,7 @@ import river_budget as rb
 from benchmarks import lda
 from river_budget._arrays import unpacked
 
-N_BASE, N_MORE = 256, 300
+N_BASE = 256
 
 Rows = list[tuple[dict[Any, Any], Any]]
 
@@ -172,11 +172,11 @@ def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def lines(n_features: int, dtype: str) -> Iterator[str]:
+def lines(names: Sequence[str], n_features: int, dtype: str, n_more: int) -> Iterator[str]:
     differences, results = [], []
-    for name, read in DATA.items():
-        data = read()
-        rows, more = data.learned[:-N_MORE], data.learned[-N_MORE:]
+    for name in names:
+        data = DATA[name]()
+        rows, more = data.learned[:-n_more], data.learned[-n_more:]
         for by in WAYS:
             for n in (2, 8):
                 fleet, title = new_fleet(rows, n, by, n_features, dtype), f"{n}, by {by}"
@@ -221,11 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--features", type=int, default=300, help="number of random features")
     parser.add_argument("--dtype", default="float64", choices=["float32", "float64"])
+    parser.add_argument("--more", type=int, default=300, help="number of rows after the merge")
+    parser.add_argument("data", nargs="*", default=list(DATA), help="data sets")
     options = parser.parse_args()
-    for text in lines(options.features, options.dtype):
+    for text in lines(options.data, options.features, options.dtype, options.more):
         print(text, flush=True)
-    for text in sums(DATA["Pendigits"]()):
-        print(text, flush=True)
+    if "Pendigits" in options.data:
+        for text in sums(DATA["Pendigits"]()):
+            print(text, flush=True)
 
 
 if __name__ == "__main__":

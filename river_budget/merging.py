@@ -44,8 +44,9 @@ def merge(models: Iterable[KernelLDA], base: KernelLDA | None = None) -> KernelL
     A `KernelLDA` that forgets nothing keeps sums over its examples, so those of several models add up:
     workers learn apart, and the merged model has learned what all of them have. It is exact but for
     rounding errors, and the temperature of the probabilities. That is learned online, so the result has
-    the mean over the models, weighted by how much each has learned and how well it knows its own; learn
-    a few hundred examples after a merge to set it anew.
+    the mean over the models, weighted by how much each has learned and how well it knows its own. It is
+    set anew by what the merged model learns: by hundreds of examples, or by thousands if there are many
+    labels and models.
 
     All sums are in double precision, and the result has the `dtype` of the models. With `"float64"`, the
     order of the models and merging in stages change predicted probabilities by less than 1e-6; with
@@ -57,6 +58,8 @@ def merge(models: Iterable[KernelLDA], base: KernelLDA | None = None) -> KernelL
     the same kernel, such as the `resolved_kernel` of a trained model, and leave out the base.
 
     Kernel perceptrons and `Mnemotron` cannot be merged at their budget: add the scores of such models.
+    Nor is the archive of a `Mnemotron` merged, since the weights of the experts beside it were learned for
+    it as it was: let a `KernelLDA` of its own learn the same examples.
 
     Parameters
     ----------
