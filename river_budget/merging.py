@@ -123,8 +123,9 @@ def _check_model(name: str, model: Any) -> None:
     kind = type(model)
     require(
         kind is KernelLDA,
-        f"{name} is of the class {kind.__name__}, and only KernelLDA keeps sums that add up: add the "
-        "scores of other models; of a pipeline or wrapper, give the KernelLDA inside",
+        f"{name} is of the class {kind.__name__}, and only KernelLDA keeps sums that add up: load "
+        "checkpoints first, give the KernelLDA inside of a pipeline or wrapper, and add the scores of other "
+        "classifiers",
     )
     require(
         model.forgetting == 1,
@@ -134,7 +135,7 @@ def _check_model(name: str, model: Any) -> None:
     require(
         not _learns_scales(model) or model.n_rounds >= BUFFER,
         f"{name} has learned {model.n_rounds} examples, and its scales are fixed after {BUFFER}: let a "
-        "base learn as many before it is copied, or give new models its resolved_kernel",
+        "base learn as many before it is copied, or give new models the resolved_kernel of one that has",
     )
 
 
@@ -150,7 +151,7 @@ def _check_same(name: str, model: KernelLDA, first: KernelLDA) -> None:
     require(
         model.resolved_kernel == first.resolved_kernel,
         f"{name} has learned other scales than models[0]: copy one base after its first {BUFFER} "
-        "examples, or give new models its resolved_kernel",
+        "examples, or give new models the resolved_kernel of one that has learned them",
     )
 
 
@@ -248,10 +249,12 @@ def _temperature(base: _Sums, *parts: _Sums) -> tuple[float, float]:
     """
     added = np.array([max(0.0, sums.counts.sum() - base.counts.sum()) for sums in parts])
     squares = np.array([sums.squares for sums in parts])
-    logs = np.log([sums.beta for sums in parts])
+    betas = np.array([sums.beta for sums in parts])
     if (added * squares).sum() == 0:
         return base.beta, base.squares
-    beta = np.exp(np.average(logs, weights=added * squares))
+    beta = np.exp(np.average(np.log(betas), weights=added * squares))
+    # Rounding errors must not carry it beyond its bounds.
+    beta = min(max(beta, betas.min()), betas.max())
     return float(beta), float(np.average(squares, weights=added))
 
 

@@ -73,10 +73,14 @@ def same_temperature(model, other):
     assert one["squares"] == pytest.approx(expected["squares"], rel=1e-9)
 
 
-def with_temperature_of(model, other):
-    """Return a copy of a model that has the temperature of another one."""
+def beta_of(model):
+    return model.state()["hypothesis"]["beta"]
+
+
+def with_beta(model, beta):
+    """Return a copy of a model that has another temperature."""
     copied, state = model.clone(), model.state()
-    state["hypothesis"]["beta"] = other.state()["hypothesis"]["beta"]
+    state["hypothesis"]["beta"] = beta
     copied.restore(state)
     return copied
 
@@ -109,6 +113,12 @@ def test_a_base_counts_once(n, shard, base):
     assert merged.n_mistakes == sum(p.n_mistakes for p in parts) - (n - 1) * base.n_mistakes
 
 
+def test_the_merged_model_goes_on_as_that_model(base):
+    rows, more = stream(100), stream(100, "bcd", seed=1)
+    merged = rb.merge([learned(rows[::2], base), learned(rows[1::2], base)], base)
+    same(learned(more, merged), learned(rows + more, base))
+
+
 @pytest.mark.slow
 def test_in_single_precision_it_is_nearly_that_model():
     rows = stream(3_000)
@@ -117,7 +127,7 @@ def test_in_single_precision_it_is_nearly_that_model():
     merged, whole = rb.merge(parts, base), learned(rows[256:], base)
     assert merged.dtype == "float32"
     same(merged, whole, 1e-4)
-    tuned = with_temperature_of(merged, whole)
+    tuned = with_beta(merged, beta_of(whole))
     for x, _, _ in rows:
         assert tuned.predict_proba_one(x) == pytest.approx(whole.predict_proba_one(x), abs=1e-3)
 
@@ -126,7 +136,7 @@ def test_with_its_temperature_the_probabilities_are_those_of_that_model(base):
     rows = stream(300)
     merged = rb.merge([learned(rows[::2], base), learned(rows[1::2], base)], base)
     whole = learned(rows, base)
-    tuned = with_temperature_of(merged, whole)
+    tuned = with_beta(merged, beta_of(whole))
     for x, _, _ in rows:
         assert tuned.predict_proba_one(x) == pytest.approx(whole.predict_proba_one(x), abs=1e-9)
 
@@ -191,8 +201,14 @@ def test_nothing_learned_since_the_base_is_the_base(base):
 
 def test_a_part_that_has_learned_more_counts_more_in_the_temperature():
     many, few = new(stream(300)), new(stream(30, seed=1))
-    betas = [m.state()["hypothesis"]["beta"] for m in (many, few, rb.merge([many, few]))]
-    assert abs(betas[2] - betas[0]) < abs(betas[2] - betas[1])
+    beta = beta_of(rb.merge([many, few]))
+    assert abs(beta - beta_of(many)) < abs(beta - beta_of(few))
+
+
+@pytest.mark.parametrize("beta", [1e-3, 10.0])
+def test_the_temperature_stays_within_its_bounds(beta):
+    parts = [with_beta(trained(), beta) for _ in range(3)]
+    assert beta_of(rb.merge(parts)) == beta
 
 
 def test_nothing_changes_in_the_models_and_the_merged_one_shares_nothing(base):
@@ -234,6 +250,7 @@ def trained(**parameters):
 REFUSED = {
     "no model": ([], "no model"),
     "another class": ([trained(), rb.Mnemotron(10, archive=30)], r"models\[1\] .*Mnemotron.* scores"),
+    "bytes": ([checkpoint.dumps(trained())], "bytes.*load checkpoints first"),
     "a wrapper": ([rb.Calibrated(trained())], "Calibrated.*inside"),
     "forgetting": ([trained(forgetting=0.999)], "forgetting=0.999.*forgetting=1"),
     "another seed": ([trained(), trained(seed=1)], r"models\[1\] has seed=1, and models\[0\] has 0"),
