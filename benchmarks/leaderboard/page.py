@@ -238,21 +238,48 @@ def svg(draw: Callable[[Axes], None], name: str) -> str:
 
 
 def draw_costs(axes: Axes, cells: list[Cell]) -> None:
-    """Draw accuracy against time; the names are those that nothing else beats in both."""
+    """Draw accuracy against time; the line joins those that nothing else beats in both."""
     axes.set(xscale="log", xlabel="processor time, µs per example", ylabel="accuracy (%)")
     learners = [cell for cell in cells if cell["model"] != LAST_LABEL]
-    for cell in learners:
-        x, y, is_ours = cell["processor"], cell["accuracy"], cell["model"] in ALGORITHMS
-        axes.plot(x, y, "o" if is_ours else "s", color=BLUE if is_ours else ORANGE, markersize=4)
-        if not any(other["processor"] < x and other["accuracy"] >= y for other in learners):
-            axes.annotate(
-                cell["model"], (x, y), (4, 4), textcoords="offset points", fontsize="small"
-            )
+    for is_ours, marker, color, owner in [
+        (True, "o", BLUE, "river_budget"),
+        (False, "s", ORANGE, "River"),
+    ]:
+        points = [
+            (cell["processor"], cell["accuracy"])
+            for cell in learners
+            if (cell["model"] in ALGORITHMS) is is_ours
+        ]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker, color=color, markersize=4, label=owner)
+    name_best(axes, learners)
+    axes.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(1, 0))
     lowest = axes.get_ylim()[0]
     for cell in cells:
         if cell["model"] == LAST_LABEL and cell["accuracy"] > lowest:
             axes.axhline(cell["accuracy"], color=TEXT, linestyle=":", linewidth=1)
             axes.text(0, cell["accuracy"], LAST_LABEL, transform=axes.get_yaxis_transform())
+
+
+def name_best(axes: Axes, cells: list[Cell]) -> None:
+    """Connect the models that nothing else beats in both, and write their names beside the plot."""
+    best = [
+        cell
+        for cell in sorted(cells, key=lambda cell: (cell["processor"], -cell["accuracy"]))
+        if not any(
+            other["processor"] < cell["processor"] and other["accuracy"] >= cell["accuracy"]
+            for other in cells
+        )
+    ]
+    axes.plot(
+        *zip(*[(cell["processor"], cell["accuracy"]) for cell in best], strict=True),
+        color=TEXT, linewidth=0.6, alpha=0.5,
+    )  # fmt: skip
+    names = "\n".join(cell["model"] for cell in reversed(best))
+    axes.text(
+        1.02, 1, f"On the line,\nfrom its top:\n\n{names}", transform=axes.transAxes,
+        va="top", fontsize="small",
+    )  # fmt: skip
 
 
 def draw_windows(axes: Axes, cells: list[Cell]) -> None:
