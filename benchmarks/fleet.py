@@ -7,8 +7,8 @@ models with its kernel. `rb.merge` makes one model of them, which is compared wi
 all rows (without those of the base, if workers are new).
 
 The first table has the largest differences: of P, W and K, each as a share of the largest element, and of a
-probability of a test row, first with the temperature of the one model, and then with its own; and the
-milliseconds of a merge. The second has the test rows: accuracy in %, how many predictions are equal in %, and
+probability of a test row, first with the temperature of the one model, and then with its own; of a probability
+if workers are merged one after the other, from the last one; and the milliseconds of a merge. The second has the test rows: accuracy in %, how many predictions are equal in %, and
 the log loss, right after the merge and when both models have learned `--more` rows, which no worker has. A
 third of ImageSegments is tested.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import math
 import statistics
 import time
@@ -124,6 +125,7 @@ class Fleet(NamedTuple):
     workers: list[rb.KernelLDA]
     merged: rb.KernelLDA
     whole: rb.KernelLDA
+    staged: rb.KernelLDA  # merged one after the other, from the last worker
     seconds: float  # of the merge
 
     def differences(self, tested: Rows) -> list[str]:
@@ -134,6 +136,7 @@ class Fleet(NamedTuple):
         ]
         tuned = with_temperature_of(self.merged, self.whole)
         gaps += [largest_gap(model, self.whole, tested) for model in (tuned, self.merged)]
+        gaps.append(largest_gap(self.staged, self.merged, tested))
         return [*(f"{gap:.0e}" for gap in gaps), f"{1000 * self.seconds:.0f}"]
 
     def results(self, tested: Rows, more: Rows) -> list[str]:
@@ -158,10 +161,19 @@ def new_fleet(rows: Rows, n: int, by: str, n_features: int, dtype: str) -> Fleet
     begun = time.perf_counter()
     merged = rb.merge(workers, start)
     seconds = time.perf_counter() - begun
-    return Fleet(workers, merged, learn(copy.deepcopy(start), rest), seconds)
+    staged = functools.reduce(lambda one, other: rb.merge([one, other], start), reversed(workers))
+    return Fleet(workers, merged, learn(copy.deepcopy(start), rest), staged, seconds)
 
 
-DIFFERENCES = ["P", "W", "K", "probabilities, same temperature", "own temperature", "ms"]
+DIFFERENCES = [
+    "P",
+    "W",
+    "K",
+    "probabilities, same temperature",
+    "own temperature",
+    "in stages",
+    "ms",
+]
 RESULTS = [
     "each worker", "merged", "one model", "equal predictions", "log loss, merged", "one model",
     "later, merged", "one model",

@@ -29,14 +29,14 @@ def test_no_label_is_in_two_parts():
 @pytest.mark.parametrize("by", fleet.WAYS)
 def test_the_merged_model_is_the_whole_one(by, rows):
     found = fleet.new_fleet(rows, 8, by, 20, "float64")
-    *gaps, own_temperature, _ = map(float, found.differences(rows[:50]))
-    assert max(gaps) < 1e-8 < own_temperature
+    *gaps, own_temperature, staged, _ = map(float, found.differences(rows[:50]))
+    assert max(*gaps, staged) < 1e-8 < own_temperature
     assert found.whole.n_rounds == found.merged.n_rounds == (500 if by == "rows" else 244)
 
 
 def test_models_that_differ_are_found(rows):
     model, other = (fleet.learn(rb.KernelLDA(20, kernel=rb.RBF(0.1)), rows[:n]) for n in (200, 100))
-    gaps = fleet.Fleet([], model, other, 0.0).differences(rows[:50])
+    gaps = fleet.Fleet([], model, other, model, 0.0).differences(rows[:50])
     assert min(map(float, gaps[:4])) > 1e-3
 
 
