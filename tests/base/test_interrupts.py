@@ -163,7 +163,7 @@ def test_signals_with_labels_outstanding():
         each.learn_many(*rows(9, seed=0))
     X, labels = rows(1500, seed=1)
     stream = zip(X.to_dict("records"), labels, strict=True)
-    with Storm(seed=1, seconds=1e-4) as storm:
+    with Storm(seed=1, seconds=4e-5) as storm:
         for _, x, y in rb.evaluate.Delays(20, "exponential", seed=1).turns(stream):
             if y is None:
                 storm.call(lambda: model.predict_one(x))  # noqa: B023
