@@ -471,3 +471,17 @@ def test_fading_rounds_no_element_in_each_round():
         one.learn_many(X, pd.Series(X[0] > 0))
     gap = statistics(model)[0] - statistics(double)[0]
     assert np.linalg.norm(gap, 2) < 1e-3 * statistics(double)[0].max()
+
+
+def test_the_temperature_stays_while_there_is_one_label_for_ever():
+    """What is known of it fades, to 0 in the end, and nothing new is learned of it."""
+    model = rb.KernelLDA(n_features=10)
+    for i in range(40):
+        model.learn_one({"u": float(i % 5)}, "a")
+    state = model.state()
+    state["hypothesis"]["squares"] = 0.0
+    faded = rb.KernelLDA(n_features=10)
+    faded.restore(state)
+    for i in range(5):
+        faded.learn_one({"u": float(i)}, "a")
+    assert faded.state()["hypothesis"]["beta"] == state["hypothesis"]["beta"]

@@ -287,6 +287,8 @@ cdef class Discriminant(Engine):
         mean /= total
         # The step is one in the logarithm of beta, of at most 1/2.
         self.squares = KEPT * self.squares + weight * self.beta**2 * fmax(0.0, square / total - mean**2)
+        if self.squares == 0.0:  # After a million examples of one label, it has faded to nothing.
+            return
         self.beta *= exp(fmax(-0.5, fmin(0.5, -weight * self.beta * mean / self.squares)))
         self.beta = fmax(LEAST_BETA, fmin(MOST_BETA, self.beta))
 
