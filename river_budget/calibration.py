@@ -179,7 +179,7 @@ class Calibrated(ClassifierWrapper):
         """Learn the example of an answer, and let the maps learn from the scores of that time."""
         if answer.gaps is None:
             raise ValueError("the answer is that of the model inside: ask the calibrated one")
-        self._learn_asked(answer.x, y, answer.asked, w)
+        super()._learn_answer(answer, y, w)
 
     def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
         gaps = self._gaps_if_any(x) if asked.gaps is None else asked.gaps

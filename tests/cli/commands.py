@@ -17,6 +17,14 @@ CLUSTERS = "u,v,y\n" + "".join(
 )
 
 
+def learned(run, directory, *options):
+    """Return the path of a checkpoint of a model that has learned `CSV`."""
+    data, path = directory / "some.csv", directory / "model"
+    data.write_text(CSV)
+    assert run("learn", data, *options, "--checkpoint", path)[0] == 0
+    return path
+
+
 def answers_of(out):
     return [json.loads(line) for line in out.splitlines()]
 

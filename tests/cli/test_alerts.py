@@ -109,12 +109,18 @@ def test_the_summary_has_the_figures_of_each_label(run, data):
         assert rows[label] == [f"{n}", *(f"{figure:.4f}" for figure in (precision, recall, f1))]
 
 
-def test_a_label_counts_that_was_predicted_before_it_came(run, stdin, tmp_path):
-    saved = tmp_path / "model"
+@pytest.fixture
+def two_labels(run, stdin, tmp_path):
+    """Return the path of a model that has learned ok at 0 and fraud at 9."""
+    path = tmp_path / "model"
     stdin("a,y\n" + "0,ok\n9,fraud\n" * 20)
-    run("learn", *FORGETRON, "--checkpoint", saved)
+    run("learn", *FORGETRON, "--checkpoint", path)
+    return path
+
+
+def test_a_label_counts_that_was_predicted_before_it_came(run, stdin, two_labels):
     stdin("a,y\n9,ok\n9,ok\n9,ok\n9,fraud\n0,other\n")
-    _, _, err = run("predict", "--checkpoint", saved)
+    _, _, err = run("predict", "--checkpoint", two_labels)
     assert [line.split() for line in err.splitlines()[-3:]] == [
         ["ok", "3", "0.0000", "0.0000", "0.0000"],
         ["fraud", "1", "0.2500", "1.0000", "0.4000"],
@@ -122,12 +128,9 @@ def test_a_label_counts_that_was_predicted_before_it_came(run, stdin, tmp_path):
     ]
 
 
-def test_a_label_that_never_came_is_shown_if_it_was_predicted(run, stdin, tmp_path):
-    saved = tmp_path / "model"
-    stdin("a,y\n" + "0,ok\n9,fraud\n" * 20)
-    run("learn", *FORGETRON, "--checkpoint", saved)
+def test_a_label_that_never_came_is_shown_if_it_was_predicted(run, stdin, two_labels):
     stdin("a,y\n9,ok\n")
-    _, _, err = run("predict", "--checkpoint", saved)
+    _, _, err = run("predict", "--checkpoint", two_labels)
     assert err.splitlines()[-1].split() == ["fraud", "0", "0.0000", "0.0000", "0.0000"]
 
 

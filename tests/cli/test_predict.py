@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from commands import CLUSTERS, CSV, answers_of
+from commands import CLUSTERS, answers_of, learned
 from river import preprocessing
 
 pytest.importorskip("typer")
@@ -16,10 +16,7 @@ OPTIONS = ["--target", "y", "--model", "forgetron", "--budget", "10"]
 
 @pytest.fixture
 def saved(run, tmp_path):
-    data, path = tmp_path / "some.csv", tmp_path / "model"
-    data.write_text(CSV)
-    assert run("learn", data, *OPTIONS, "--checkpoint", path)[0] == 0
-    return path
+    return learned(run, tmp_path, *OPTIONS)
 
 
 def test_a_model_is_asked_and_not_taught(run, stdin, saved):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from commands import CSV, answers_of
+from commands import CSV, answers_of, learned
 
 pytest.importorskip("typer")
 
@@ -18,10 +18,7 @@ RENAMED = "the model knows u, which this file lacks; new: U"
 
 @pytest.fixture
 def saved(run, tmp_path):
-    data, path = tmp_path / "some.csv", tmp_path / "model"
-    data.write_text(CSV)
-    assert run("learn", data, *OPTIONS, "--checkpoint", path)[0] == 0
-    return path
+    return learned(run, tmp_path, *OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,15 @@ def switch_of(model):
     return model._f.own_state()["weights"]
 
 
-def with_late_labels(make, examples, predicted="predict_one"):
-    """Return a model that learned examples whose labels came late, and whether each prediction was right."""
-    model, hits = make(), []
-    for number, x, y in rb.evaluate.Delays(20).turns(examples):
+def accuracy_with_late_labels(model, examples, delay):
+    """Return the share of right predictions of a model whose labels come late."""
+    hits = 0
+    for number, x, y in rb.evaluate.Delays(delay).turns(examples):
         if y is None:
-            hits.append(getattr(model, predicted)(x) == examples[number][1])
+            hits += model.predict_one(x) == examples[number][1]
         else:
             model.learn_one(x, y)
-    return model, hits
+    return hits / len(examples)
 
 
 @pytest.mark.parametrize(
@@ -318,15 +318,9 @@ def test_repeats_that_are_known_late_help_less_the_later_they_are():
     rng = random.Random(1)
     examples = [({"u": rng.random()}, y) for y in labels]
 
-    def accuracy(delay):
-        model, hits = rb.Mnemotron(budget=10, max_pending=1000), 0
-        for number, x, y in rb.evaluate.Delays(delay).turns(examples):
-            if y is None:
-                hits += model.predict_one(x) == labels[number]
-            else:
-                model.learn_one(x, y)
-        return hits / len(labels)
-
-    at_once, soon, late = accuracy(0), accuracy(10), accuracy(400)
+    at_once, soon, late = (
+        accuracy_with_late_labels(rb.Mnemotron(budget=10, max_pending=1000), examples, delay)
+        for delay in (0, 10, 400)
+    )
     assert at_once > soon > late
     assert soon > 0.75
