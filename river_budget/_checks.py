@@ -96,6 +96,7 @@ check_probability = number_check("a number from 0 to 1", lambda v: 0 <= v <= 1)
 # With larger weights, products of coefficients and kernel values could overflow.
 check_weight = number_check("a number from 0 to 1e+12", lambda v: 0 <= v <= 1e12)
 check_class_weight = number_check("a number from 1e-12 to 1e+12", lambda v: 1e-12 <= v <= 1e12)
+check_scale = number_check("a number from 1e-30 to 1e30", lambda v: 1e-30 <= v <= 1e30)
 
 
 def weight_of(w: Any) -> float:
@@ -117,6 +118,19 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 MOST_VECTORS = 10**8
 
 check_budget = functools.partial(check_count, most=MOST_VECTORS)
+
+
+def check_scales(name: str, scales: Any) -> None:
+    """Raise ValueError unless a parameter is a tuple of pairs of a name and a scale, each name once."""
+    is_of_pairs = isinstance(scales, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in scales
+    )
+    if not is_of_pairs:
+        raise ValueError(f"{name} must be a tuple of pairs of a name and a scale, got {scales!r}")
+    for feature, scale in scales:
+        check_scale(f"{name}: the scale of {shown(feature)}", scale)
+    if len({feature for feature, _ in scales}) != len(scales):
+        raise ValueError(f"{name} must have each name once, got {scales!r}")
 
 
 def out_of_memory(name: str, value: int, n_bytes: int) -> MemoryError:

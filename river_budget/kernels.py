@@ -39,23 +39,9 @@ Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", 
 
 _check_function = _checks.custom_check("a function of two dicts", callable)
 _check_bool = _checks.one_of(True, False)
-_check_scale = _checks.number_check("a number from 1e-30 to 1e30", lambda v: 1e-30 <= v <= 1e30)
 _check_names = _checks.custom_check(
     "a tuple of different names", lambda v: isinstance(v, tuple) and len(set(v)) == len(v)
 )
-
-
-def _check_scales(name: str, scales: Any) -> None:
-    """Raise ValueError unless a parameter is a tuple of pairs of a name and a scale, each name once."""
-    is_of_pairs = isinstance(scales, tuple) and all(
-        isinstance(pair, tuple) and len(pair) == 2 for pair in scales
-    )
-    require(is_of_pairs, f"{name} must be a tuple of pairs of a name and a scale, got {scales!r}")
-    for feature, scale in scales:
-        _check_scale(f"{name}: the scale of {shown(feature)}", scale)
-    is_unique = len({feature for feature, _ in scales}) == len(scales)
-    require(is_unique, f"{name} must have each name once, got {scales!r}")
-
 
 # The largest square and kernel value, so that sums over a support set cannot overflow.
 LARGEST = 1e150
@@ -426,8 +412,8 @@ class Scaled(Kernel):
     """
 
     kernel: Kernel = parameter(check=check_kernel)
-    scales: tuple[tuple[Any, float], ...] = parameter(default=(), check=_check_scales)
-    other: float = parameter(default=1.0, check=_check_scale)
+    scales: tuple[tuple[Any, float], ...] = parameter(default=(), check=_checks.check_scales)
+    other: float = parameter(default=1.0, check=_checks.check_scale)
 
     @property
     def has_unit_norm(self) -> bool:  # type: ignore[override]
