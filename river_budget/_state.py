@@ -12,6 +12,8 @@ beside them: `base` says how the two, and docstrings, go together.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dataclasses
 import functools
 import math
@@ -19,7 +21,7 @@ import operator
 import random
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -56,8 +58,8 @@ def floats(
     It must have the given shape, where None allows any length, and no value above `largest`.
     """
     is_array = isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == len(shape)
-    fits = is_array and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
-    require(fits, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
+    if not is_array or not all(n in (None, m) for n, m in zip(shape, value.shape, strict=True)):
+        raise ValueError(f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
 
     is_bounded = float(np.abs(value).max(initial=0)) <= largest
     require(is_bounded, "an array has a value that is not finite or too large")
@@ -69,15 +71,37 @@ integers = functools.partial(floats, dtype=np.int64)
 
 def finite(value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """Return a value unchanged. Raises ValueError unless it is a finite float in the range."""
-    require(type(value) is float and math.isfinite(value), f"{value!r} is not a finite float")
-    require(least <= value <= most, f"{value!r} is not between {least} and {most}")
+    if type(value) is not float or not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a finite float")
+    if not least <= value <= most:
+        raise ValueError(f"{value!r} is not between {least} and {most}")
     return value
 
 
 def count(value: Any) -> int:
     """Return a value unchanged. Raises ValueError unless it is an integer of at least 0."""
-    require(type(value) is int and 0 <= value < LARGEST_COUNT, f"{value!r} is not a count")
+    if type(value) is not int or not 0 <= value < LARGEST_COUNT:
+        raise ValueError(f"{value!r} is not a count")
     return value
+
+
+# Whether the state that is restored comes from this process itself.
+_is_trusted = contextvars.ContextVar("_is_trusted", default=False)
+
+
+@contextlib.contextmanager
+def trusting(is_own: bool) -> Iterator[None]:
+    """While a state is restored, leave out the checks that take long if this process has written it."""
+    token = _is_trusted.set(is_own)
+    try:
+        yield
+    finally:
+        _is_trusted.reset(token)
+
+
+def is_trusted() -> bool:
+    """Return whether the state that is restored comes from this process itself."""
+    return _is_trusted.get()
 
 
 def require_definite(matrices: Floats, otherwise: str) -> None:

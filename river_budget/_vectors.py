@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Ints
+from river_budget._features import check_name, check_shape, checked_array
 from river_budget._state import State, count, floats, integers, require
 from river_budget.kernels import Features, Kernel
 
@@ -33,7 +33,13 @@ def state_of(described: Sequence[tuple[Any, ...]]) -> State:
     """
     vectors = [Vector(*values) for values in described]
     place_of: dict[Any, int] = {}
-    places = [place_of.setdefault(name, len(place_of)) for v in vectors for name in v.names]
+    places: list[int] = []
+    # Vectors with the same features mostly share one list of names.
+    places_of: dict[int, list[int]] = {}
+    for v in vectors:
+        if id(v.names) not in places_of:
+            places_of[id(v.names)] = [place_of.setdefault(n, len(place_of)) for n in v.names]
+        places += places_of[id(v.names)]
     return {
         "names": tuple(place_of),
         "sizes": np.array([len(v.names) for v in vectors], np.int64),
@@ -45,29 +51,67 @@ def state_of(described: Sequence[tuple[Any, ...]]) -> State:
     }
 
 
-def restored_vectors(state: State) -> list[Features]:
-    """Return the vectors of a state as dicts. Raises ValueError if it is invalid."""
-    names = state["names"]
+def restored_vectors(state: State, dtype: Any) -> list[Vector]:
+    """Return the vectors of a state, whose arrays have a dtype. Raises ValueError if it is invalid."""
     sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
-    values = floats(state["values"], (len(places),))
+    # Unlike their sum, the sizes themselves cannot overflow.
+    n, n_places = len(sizes), len(places)
+    fit = ((sizes >= 0) & (sizes <= n_places)).all() and sum(sizes.tolist()) == n_places
+    require(fit, "the sizes of the vectors are wrong")
+    values = floats(state["values"], (n_places,)).tobytes()
+    order, arrays = restored_order(state, n), restored_arrays(state, n, dtype)
 
-    pairs = zip([names[place] for place in places], values.tolist(), strict=True)
-    vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
-    # A vector is shorter than its size if a name occurs in it twice, or if there are too few places.
-    require(list(map(len, vectors)) == sizes.tolist(), "the sizes of the vectors are wrong")
+    # A place takes as many bytes as a value, so the parts of a vector lie where its places do.
+    ends = (places.itemsize * sizes.cumsum()).tolist()
+    parts = [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
+    places_of = list(map(places.tobytes().__getitem__, parts))
+    # Vectors with the same features share one list of names.
+    names = _lists_of_names(set(places_of), state["names"])
+    return [
+        Vector(names[key], values[part], own, None, inserted)
+        for key, part, own, inserted in zip(places_of, parts, arrays, order, strict=True)
+    ]
 
-    for x, arrays in zip(vectors, state["arrays"], strict=False):
-        x.update(arrays)
-    return vectors
+
+def _lists_of_names(places: Iterable[bytes], names: Sequence[Any]) -> dict[bytes, list[Any]]:
+    """Return the names at each of several lists of places, given as bytes. Raises ValueError."""
+    require(isinstance(names, tuple), "the names of the features are missing")
+    require(len(set(names)) == len(names), "a name occurs twice")
+    lists = {}
+    for listed in places:
+        chosen = np.frombuffer(listed, np.int64).tolist()
+        are_known = not chosen or (min(chosen) >= 0 and max(chosen) < len(names))
+        require(are_known, "a vector has a feature without a name")
+        require(len(set(chosen)) == len(chosen), "a vector has a feature twice")
+        lists[listed] = [names[place] for place in chosen]
+    return lists
 
 
-def restored_order(state: State, n: int) -> tuple[Ints, int]:
-    """Return when each of n vectors was inserted, and how many ever were. Raises ValueError."""
+def restored_arrays(state: State, n: int, dtype: Any) -> list[dict[Any, NDArray[Any]] | None]:
+    """Return the arrays of each of n vectors, by name; None if none has any. Raises ValueError."""
+    stored: Any = state["arrays"]
+    if stored == ():
+        return [None] * n
+    are_whole = (
+        type(stored) is tuple and len(stored) == n and all(isinstance(x, dict) for x in stored)
+    )
+    require(are_whole, "the arrays of the vectors are wrong")
+    sizes: dict[Any, int] = dict.fromkeys(state["names"], 0)
+    for name, array in itertools.chain.from_iterable(x.items() for x in stored):
+        check_name(name)
+        check_shape(name, array)
+        is_alike = sizes.setdefault(name, len(array)) == len(array)
+        require(is_alike, f"feature {name!r} is an array of two lengths, or a number, too")
+    return [{name: checked_array(name, a, dtype) for name, a in x.items()} for x in stored]
+
+
+def restored_order(state: State, n: int) -> list[int]:
+    """Return how many vectors were inserted before each of n vectors. Raises ValueError."""
     inserted, n_inserted = integers(state["inserted"], (n,)), count(state["n_inserted"])
     in_range = ((inserted >= 0) & (inserted < n_inserted)).all()
-    are_different = len(set(inserted.tolist())) == n
-    require(in_range and are_different, "the insertion order is invalid")
-    return inserted, n_inserted
+    order: list[int] = inserted.tolist()
+    require(in_range and len(set(order)) == n, "the insertion order is invalid")
+    return order
 
 
 def restored_sizes(state: State) -> dict[Any, int] | None:

@@ -30,7 +30,7 @@ from river_budget._experts import (
     pairs_of,
 )
 from river_budget._regions import Leaves, Region, regions_of
-from river_budget._state import Field, State, probe, require
+from river_budget._state import Field, State, is_trusted, probe, require
 from river_budget.base import Machine, documented, parameter
 from river_budget.base.relevances import Relevances, next_relevances
 from river_budget.base.scales import Scales
@@ -333,6 +333,11 @@ class Mnemotron(Machine):
 
     def _check_restored(self) -> None:
         super()._check_restored()
+        if not is_trusted():
+            self._check_inverses()
+
+    def _check_inverses(self) -> None:
+        """Raise ValueError unless the inverses that were restored are those of the kernel values."""
         posteriors, v = self._f.posteriors, probe(self._f.n)
         products = posteriors.inverses.matrices_of(self._f.n) @ (posteriors.grams() @ v)[:, :, None]
         error = np.abs(products[:, :, 0] - v).max(initial=0.0)

@@ -64,3 +64,5 @@ cdef class PackedExample:
 
 # Return an example or a vector as a dict of copies: of its snapshot if it has one, else of its parts.
 cdef dict as_dict(list names, const double *values, dict arrays, dict snapshot)
+# Raise ValueError if a name cannot be that of a feature.
+cdef int check_names(list names) except -1

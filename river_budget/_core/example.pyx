@@ -38,7 +38,6 @@ cdef dict as_dict(list names, const double *values, dict arrays, dict snapshot):
 
 
 cdef int check_names(list names) except -1:
-    """Raise ValueError if a name cannot be that of a feature."""
     for name in names:
         # The parts of a category were checked when it was made.
         is_known = PyUnicode_CheckExact(name) or type(name) is Category

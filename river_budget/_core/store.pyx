@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 from river_budget._features import dict_of, invalid_example, is_array, pack_rows
-from river_budget._state import require
-from river_budget._vectors import restored_kernels, restored_order, restored_sizes, restored_vectors, state_of
+from river_budget._state import count, require
+from river_budget._vectors import restored_kernels, restored_sizes, restored_vectors, state_of
 from river_budget.kernels import Category
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -19,7 +19,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from river_budget._core.example cimport as_dict
+from river_budget._core.example cimport as_dict, check_names
 from river_budget._core.features cimport Features, Matrices
 
 cdef enum:
@@ -454,16 +454,21 @@ cdef class Store:
         return {"kernels": kernels, **state_of(vectors), **counts}
 
     def restore(self, state):
-        vectors = restored_vectors(state)
-        order, n_inserted = restored_order(state, len(vectors))
         kernels, sizes = restored_kernels(state, self.bank.kernels), restored_sizes(state)
+        vectors = restored_vectors(state, self.bank.matrices.dtype)
+        check_names(list(state["names"]))
         with self:
             self.bank.array_sizes = sizes
             self.stamp += 1
-            self.vectors.rebuild([], kernels, n_inserted, 0)
-        for slot, x in enumerate(vectors):
-            self.packed.pack(x)
-            self.set_example()  # without kernel rows, which nobody reads
-            self.put(slot)
-            self.vectors.inserted[slot] = order[slot]
-        self.vectors.n_inserted = n_inserted
+            self.vectors.rebuild(vectors, kernels, count(state["n_inserted"]), len(vectors))
+            are_hidden = self.bank.hides([*state["names"], *self.bank.matrices.sizes])
+            require(not are_hidden, "a vector has a feature that no kernel reads")
+            check_sizes(self)
+
+
+cdef int check_sizes(Store store) except -1:
+    """Raise ValueError if a vector is too large for the kernels."""
+    for slot in range(store.vectors.n):
+        store.vectors.load(slot)
+        is_small = store.bank.take_self_values(store.vectors.loaded)
+        require(is_small, "a vector is too large for the kernel")

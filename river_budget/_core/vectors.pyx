@@ -207,7 +207,9 @@ cdef class Vectors:
         layouts = {}
         for names, values, vector_arrays, snapshot, inserted in vectors:
             # Vectors with the same list of names share a layout.
-            layout = layouts.setdefault(id(names), Layout(names))
+            if id(names) not in layouts:
+                layouts[id(names)] = Layout(names)
+            layout = <Layout> layouts[id(names)]
             self.bank.look_up(layout, True)
             self.bank.place(self.loaded, layout)
             memcpy(self.loaded.values, PyBytes_AS_STRING(values), len(values))

@@ -24,10 +24,9 @@ from river_budget._core.answer import Asked, Waiting, asked_of, waiting_of
 from river_budget._core.tickets import Ticket, restored_ticket
 from river_budget._state import State, plain_value, require, restore_attribute
 from river_budget.checkpoint import ours  # noqa: F401 (registers classes)
+from river_budget.checkpoint.format import Tensors
 from river_budget.checkpoint.registry import entry_named, entry_of
 from river_budget.kernels import Category, Kernel
-
-Tensors = dict[str, NDArray[Any]]
 
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "dict": dict, "tuple": tuple, "frozenset": frozenset, "set": set,
@@ -44,6 +43,9 @@ TYPES: dict[str, Any] = {
 
 SELECTORS = (Discard, Select)
 
+# The signed integers that arrays are stored as, and their numbers of bits.
+INTEGERS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+
 # Attributes of River's objects and of kernels that are not stored, because they follow from others.
 DERIVED = {
     "_plan", "_inference_transformers", "_last_step_cached", "_last_step_params", "imputers",
@@ -56,29 +58,37 @@ def encode(value: Any, tensors: Tensors) -> Any:
 
     Raises ValueError if it cannot be stored.
     """
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
-        value = value.item()
     kind = type(value)
     if kind in (NoneType, bool, float, str):
         return value
     if kind is int:
         return _bounded(value)
-    if isinstance(value, Mapping):
-        if all(isinstance(key, str) for key in value):
-            return {"state": {key: encode(item, tensors) for key, item in value.items()}}
-        return {"dict": [encode(list(pair), tensors) for pair in value.items()]}
     if kind in (list, tuple, set, frozenset, Category, Waiting, Asked, Ticket):
         items = [encode(item, tensors) for item in value]
         if kind in (set, frozenset):
             items.sort(key=json.dumps)  # So that equal models become equal bytes.
         return items if kind is list else {kind.__name__: items}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        name = f"{len(tensors)}"
-        tensors[name] = np.array(value, order="C")
-        return {"tensor": name}
+        return _encode_array(value, tensors)
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {"state": {key: encode(item, tensors) for key, item in value.items()}}
+        return {"dict": [encode(list(pair), tensors) for pair in value.items()]}
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
+        return encode(value.item(), tensors)
     if isinstance(value, type) and value in TYPES.values():
         return {"type": value.__name__}
     return encode_object(value, tensors)
+
+
+def _encode_array(array: NDArray[Any], tensors: Tensors) -> dict[str, str]:
+    """Put an array into `tensors`, and return the JSON that refers to it."""
+    name = f"{len(tensors)}"
+    if array.dtype == np.int64:
+        tensors[name] = _narrowed(array)
+        return {"integers": name}
+    tensors[name] = np.array(array, order="C")
+    return {"tensor": name}
 
 
 def encode_object(model: Any, tensors: Tensors) -> dict[str, Any]:
@@ -125,9 +135,11 @@ def decode(node: Any, tensors: Tensors) -> Any:
         case {"state": items}:
             return {name: decode(item, tensors) for name, item in items.items()}
         case {"tensor": name}:
-            # Each tensor is used once. Otherwise a small file could make a large model.
-            require(name in tensors, "an array is missing, or is named twice")
-            return tensors.pop(name)
+            return _taken(name, tensors)
+        case {"integers": name}:
+            narrow = _taken(name, tensors)
+            require(narrow.dtype.kind in "iu", "expected an array of integers")
+            return narrow.astype(np.int64)
         case {"type": name}:
             return TYPES[name]
         case dict():
@@ -165,6 +177,21 @@ def decode_object(node: Any, tensors: Tensors) -> Any:
     if isinstance(model, Kernel):
         hash(model)  # Raises TypeError if a name of a feature is not hashable.
     return model
+
+
+def _taken(name: Any, tensors: Tensors) -> NDArray[Any]:
+    """Return an array by its name. Raises ValueError if there is none."""
+    # Each array is used once. Otherwise a small file could make a large model.
+    require(name in tensors, "an array is missing, or is named twice")
+    return tensors.pop(name)
+
+
+def _narrowed(array: NDArray[np.int64]) -> NDArray[Any]:
+    """Return integers in the smallest signed type that holds them all."""
+    least, most = int(array.min(initial=0)), int(array.max(initial=0))
+    n_bits = max(most, ~least).bit_length() + 1
+    kind = next(kind for kind, size in INTEGERS.items() if n_bits <= size)
+    return array.astype(kind, order="C")
 
 
 def _bounded(value: int) -> int:

@@ -136,6 +136,8 @@ class KeyedLearner:
     max_jump
         Largest step from the largest number so far, -1 for a new key, to that of a new event. After a
         larger one, all others would count as seen, so it is refused: raise it for times.
+    compress
+        Whether states are compressed; see `checkpoint.save`.
 
     Raises
     ------
@@ -160,6 +162,7 @@ class KeyedLearner:
     max_state_bytes: int = 900_000
     max_pending: int = 100
     max_jump: int = 10**9
+    compress: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_state_bytes", "max_pending", "max_jump"):
@@ -205,11 +208,11 @@ class KeyedLearner:
     @_described
     def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
-        state = checkpoint.dumps(keyed.model, keyed.state())
+        state = checkpoint.dumps(keyed.model, keyed.state(), self.compress)
         if len(state) > self.max_state_bytes:
             raise ValueError(
                 f"the state of a key takes {len(state):,} bytes, and {self.max_state_bytes:,} are "
-                f"allowed: {self._advice(keyed.model, state)}"
+                f"allowed: {self._advice(keyed, len(state))}"
             )
         return state
 
@@ -264,14 +267,18 @@ class KeyedLearner:
         keyed.n_seen += 1
         keyed.last_seq = seq
 
-    def _advice(self, model: Any, state: bytes) -> str:
+    def _advice(self, keyed: KeyedModel, n_bytes: int) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
-        classifier = Chain(model).last
+        classifier = keyed.chain.last
         if getattr(classifier, "budget", None) is None:
             return "use a model that has a budget, or fewer arms and a smaller max_pending"
-        text = 8 + int.from_bytes(state[:8], "little")  # the header, which begins with its length
-        room = 0.9 * self.max_state_bytes - text
-        fitting = int(classifier.n_support * room / max(1, len(state) - text))
+        whole = checkpoint.dumps(keyed.model, keyed.state())
+        header = 8 + int.from_bytes(
+            whole[:8], "little"
+        )  # A file begins with the length of its text.
+        of_texts = n_bytes * header / len(whole)
+        room = 0.9 * self.max_state_bytes - of_texts
+        fitting = int(classifier.n_support * room / max(1.0, n_bytes - of_texts))
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 
-from safetensors.numpy import load as read_tensors
-from safetensors.numpy import save as write_tensors
-
 from river_budget import checkpoint
-from river_budget.checkpoint import files
+from river_budget.checkpoint import format as file_format
 
 # An object of a small class, as a checkpoint has it.
 UNIT_NORM = {
@@ -18,21 +15,21 @@ UNIT_NORM = {
 
 
 def forged(content, tensors):
-    """Return a checkpoint with a correct version and digest."""
-    return forged_text(json.dumps({"version": files.VERSION, **content}), tensors)
+    """Return a checkpoint with a correct version and digest, as another process would write it."""
+    return forged_text(json.dumps({"version": file_format.VERSION, **content}), tensors)
 
 
 def forged_text(text, tensors):
     """Return a checkpoint whose content is a text, with a correct digest."""
-    digest = {files.DIGEST: files._digest(text, tensors)}
-    return write_tensors(tensors | digest, {files.FORMAT: text})
+    data = file_format.pack_text(text, tensors)
+    file_format._own.clear()
+    return data
 
 
 def parts_of(data):
     """Return the content and the tensors of a checkpoint."""
-    tensors = read_tensors(data)
-    del tensors[files.DIGEST]
-    return json.loads(files._metadata(data)[files.FORMAT]), tensors
+    content, tensors, _ = file_format.unpack(data)
+    return content, tensors
 
 
 def parts(model):

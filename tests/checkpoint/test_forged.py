@@ -93,9 +93,9 @@ def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
     store = hypothesis["store"]["state"]
     hypothesis["n_mistakes"] = store["n_inserted"] = n
     store["array_sizes"] = {"state": {}}
-    tensors[hypothesis["rounds"]["tensor"]] = np.array([n, 0])
-    tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
-    tensors[store["inserted"]["tensor"]] = np.arange(n)
+    tensors[hypothesis["rounds"]["integers"]] = np.array([n, 0])
+    tensors[store["sizes"]["integers"]] = np.zeros(n, np.int64)
+    tensors[store["inserted"]["integers"]] = np.arange(n)
     tensors[hypothesis["coefficients"]["tensor"]] = np.stack((-np.ones(n), np.ones(n)))
     tensors[content["model"]["state"]["moments"]["tensor"]] = np.ones((n, 2))
     (tmp_path / "model").write_bytes(forged(content, tensors))
@@ -109,7 +109,7 @@ def many_labels(n):
     state["labels"]["state"]["columns"] = {"dict": [[label + 2, label] for label in range(n)]}
     hypothesis = state["hypothesis"]["state"]
     tensors[hypothesis["coefficients"]["tensor"]] = np.zeros((n, 0))
-    tensors[hypothesis["rounds"]["tensor"]] = np.zeros(n, np.int64)
+    tensors[hypothesis["rounds"]["integers"]] = np.zeros(n, np.int64)
     return content, tensors
 
 
@@ -136,15 +136,15 @@ def test_no_matrix_is_allocated_that_is_not_in_the_file():
     content["model"]["parameters"]["budget"] = n
     store = store_of(content)
     store["n_inserted"], store["array_sizes"] = n, {"state": {}}
-    tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
-    tensors[store["inserted"]["tensor"]] = np.arange(n)
+    tensors[store["sizes"]["integers"]] = np.zeros(n, np.int64)
+    tensors[store["inserted"]["integers"]] = np.arange(n)
     refused(content, tensors, r"shape \(300000, 300000\)")
 
 
 def test_claims_of_size_are_not_believed():
     content, tensors = parts(trained(rb.Forgetron(budget=5)))
     store = content["model"]["state"]["hypothesis"]["state"]["store"]["state"]
-    sizes = store["sizes"]["tensor"]
+    sizes = store["sizes"]["integers"]
     for claimed in ([2**62, 2**62, 2**62, 2**62, 10], [2**63 - 1] * 5, [10**9] * 5):
         refused(content, {**tensors, sizes: np.array(claimed, np.int64)}, "sizes of the vectors")
 
@@ -246,7 +246,7 @@ def test_a_reservoir_has_as_many_examples_as_its_store():
     content, tensors = parts(trained(TIGHTER.clone()))
     validation = validation_of(content)
     for name in ("scores", "columns", "kernel_values"):
-        tensor = validation[name]["tensor"]
+        (tensor,) = validation[name].values()
         tensors[tensor] = tensors[tensor][:3].copy()
     refused(content, tensors, "shape")
 
@@ -276,7 +276,7 @@ def validation_of(content):
 def test_a_validation_set_has_labels_and_scores_of_its_size(model):
     content, tensors = parts(trained(model.clone()))
     validation = validation_of(content)
-    columns, scores = validation["columns"]["tensor"], validation["scores"]["tensor"]
+    columns, scores = validation["columns"]["integers"], validation["scores"]["tensor"]
     refused(content, {**tensors, columns: tensors[columns] + 2}, "labels")
     refused(content, {**tensors, columns: tensors[columns][1:].copy()}, "shape")
     wide = np.zeros((len(tensors[scores]), 1000))

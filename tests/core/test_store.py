@@ -1075,23 +1075,40 @@ def test_a_block_with_arrays():
 # States.
 
 
-FORGED = {
-    "kernels": ((rb.RBF(gamma=9.0),), "expected the kernels"),
-    "names": (("a", "a"), "the sizes of the vectors are wrong"),
-    "sizes": (np.array([2, 2]), "the sizes of the vectors are wrong"),
-    "places": (np.array([0, 1]), "expected an array of float64"),
-    "values": (np.array([1.0, np.nan, 3.0]), "not finite or too large"),
-    "inserted": (np.array([1, 1]), "the insertion order is invalid"),
-    "n_inserted": (-1, "-1 is not a count"),
-}
+FORGED = [
+    ("kernels", (rb.RBF(gamma=9.0),), "expected the kernels"),
+    ("names", ("a", "a"), "a name occurs twice"),
+    ("sizes", np.array([2, 2]), "the sizes of the vectors are wrong"),
+    ("places", np.array([0, 1, 2]), "a feature without a name"),
+    ("values", np.array([1.0, np.nan, 3.0]), "not finite or too large"),
+    ("inserted", np.array([1, 1]), "the insertion order is invalid"),
+    ("n_inserted", -1, "-1 is not a count"),
+    ("names", (2**2000, "b"), "a name may have integers"),
+    ("names", ["a", "b"], "the names of the features are missing"),
+    ("places", np.array([0, 0, 0]), "a vector has a feature twice"),
+    ("places", np.array([0, 1]), "the sizes of the vectors are wrong"),
+]
 
 
-@pytest.mark.parametrize("key", FORGED)
-def test_a_forged_state_is_refused(key):
+@pytest.mark.parametrize(("key", "value", "message"), FORGED)
+def test_a_forged_state_is_refused(key, value, message):
     store = filled(rb.RBF(gamma=1.0), [{"a": 1.0, "b": 2.0}, {"a": 3.0}])
-    value, message = FORGED[key]
     with pytest.raises(ValueError, match=message):
         Store([rb.RBF(gamma=1.0)]).restore({**store.state(), key: value})
+
+
+def test_a_forged_vector_is_not_too_large():
+    kernel = rb.Polynomial(degree=9)
+    state = filled(kernel, [{"a": 1.0}]).state()
+    with pytest.raises(ValueError, match="a vector is too large for the kernel"):
+        Store([kernel]).restore({**state, "values": np.array([1e40])})
+
+
+def test_a_forged_vector_has_no_feature_that_no_kernel_reads():
+    kernel = rb.AdditiveRationalQuadratic(gamma=1.0, names=("a",))
+    state = filled(kernel, [{"a": 1.0}]).state()
+    with pytest.raises(ValueError, match="a feature that no kernel reads"):
+        Store([kernel]).restore({**state, "names": ("b",)})
 
 
 ONES = np.ones(3, np.float32)
@@ -1100,11 +1117,12 @@ ONES = np.ones(3, np.float32)
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        (({"v": ONES}, {"v": ONES[:2]}), "'v' is an array of another length"),
-        (({"v": ONES * np.inf},), "a value that is not finite"),
-        (({"v": ONES[:0]},), "not an array of numbers in one dimension"),
-        (({"v": [1.0]},), "'v' has the value"),
-        (({}, {"a": ONES}), "'a' is an array of another length, or a number, in support vectors"),
+        (({"v": ONES}, {"v": ONES[:2]}), "'v' is an array of two lengths"),
+        (({}, {"v": ONES * np.inf}), "a value that is not finite"),
+        (({}, {"v": ONES[:0]}), "not an array of numbers in one dimension"),
+        (({}, {"v": [1.0]}), "not an array of numbers in one dimension"),
+        (({}, {"a": ONES}), "'a' is an array of two lengths, or a number, too"),
+        (({"v": ONES},), "the arrays of the vectors are wrong"),
     ],
 )
 def test_forged_arrays_are_refused(arrays, message):
