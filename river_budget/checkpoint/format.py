@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
@@ -23,8 +22,9 @@ Tensors = dict[str, NDArray[Any]]
 # The version of the file format. The states of classes have versions of their own.
 VERSION = 2
 
-# The name of the JSON text in the metadata of a file, and that of the digest among its tensors.
-FORMAT, DIGEST = "river_budget checkpoint", "sha256"
+# The name of the only entry in the metadata of a file: the digest (SHA-256) and the JSON text. Were there two
+# entries, safetensors would write them in any order, and equal models would not become equal bytes.
+FORMAT = "river_budget checkpoint"
 
 # What compressed bytes begin with, before the size of the others in eight bytes. A safetensors file begins
 # with the length of its header, which is less than 100 MB, so its eighth byte is 0.
@@ -62,7 +62,7 @@ def pack(parts: Mapping[str, Any], tensors: Tensors, compress: bool = False) -> 
 def pack_text(text: str, tensors: Tensors, compress: bool = False) -> bytes:
     """Return a text and arrays as the bytes of a checkpoint. Raises SafetensorError."""
     digest = digest_of(text, tensors)
-    data = write_tensors({**tensors, DIGEST: np.frombuffer(digest, np.uint8)}, {FORMAT: text})
+    data = write_tensors(tensors, {FORMAT: f"{digest.hex()} {text}"})
     _own[digest[:2]] = digest
     if not compress:
         return data
@@ -73,21 +73,14 @@ def pack_text(text: str, tensors: Tensors, compress: bool = False) -> bytes:
 def unpack(data: bytes) -> Content:
     """Return what a checkpoint holds. Raises various errors if it is damaged or was forged."""
     data = _uncompressed(data)
-    tensors, text = read_tensors(data), text_of(data)
+    tensors, metadata = read_tensors(data), _metadata(data)
+    require(FORMAT in metadata, "another program wrote it")
+    stated, _, text = metadata[FORMAT].partition(" ")
     parts = json.loads(text)
     _check_version(parts["version"])
-    digest = digest_of(text, {name: t for name, t in tensors.items() if name != DIGEST})
-    is_unchanged = np.array_equal(tensors.pop(DIGEST), np.frombuffer(digest, np.uint8))
-    require(is_unchanged, "it has changed since it was written")
+    digest = digest_of(text, tensors)
+    require(stated == digest.hex(), "it has changed since it was written")
     return Content(parts, tensors, _own.get(digest[:2]) == digest)
-
-
-def text_of(data: bytes) -> str:
-    """Return the text of a checkpoint that is not compressed. Raises ValueError."""
-    size = int.from_bytes(data[:8], "little")
-    metadata: Mapping[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
-    require(FORMAT in metadata, "another program wrote it")
-    return metadata[FORMAT]
 
 
 def digest_of(text: str, tensors: Tensors) -> bytes:
@@ -97,6 +90,13 @@ def digest_of(text: str, tensors: Tensors) -> bytes:
         digest.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
         digest.update(tensor.tobytes())
     return digest.digest()
+
+
+def _metadata(data: bytes) -> Mapping[str, str]:
+    """Return the metadata of a safetensors file, texts by name."""
+    size = int.from_bytes(data[:8], "little")
+    metadata: Mapping[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
+    return metadata
 
 
 def _uncompressed(data: bytes) -> bytes:
