@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 from quixstreams import message_context
 from quixstreams.dataframe import StreamingDataFrame
 from quixstreams.sinks import BaseSink
@@ -56,6 +58,8 @@ def apply(
     models = _Models(sdf, learner, max_live)
     # `StreamingDataFrame.sink` does this, and then passes every message to the sink.
     sdf.processing_context.sink_manager.register(models)
+    if sdf.processing_context.exactly_once:
+        _wait_for_open_transactions(sdf)
 
     def advance(value: Any, key: Any, timestamp: Any, headers: Any, state: Any) -> dict[str, Any]:
         try:
@@ -66,6 +70,30 @@ def apply(
             return {"key": name, "error": str(error) or repr(error)}
 
     return sdf.apply(advance, stateful=True, metadata=True)
+
+
+def _wait_for_open_transactions(sdf: StreamingDataFrame) -> None:
+    """Let the recovery of states wait for the transactions that are open when it begins.
+
+    Quix Streams reads a changelog up to the end that a reader of committed messages sees. That is
+    before the first open transaction, which a dead worker may have left, and so before all states
+    that other workers have committed since. This gives it the end of all that is written, which it
+    reaches when these transactions have ended.
+    """
+    consumer: Any = sdf.processing_context.consumer
+    committed = consumer.get_watermark_offsets
+    admin = sdf._topic_manager._admin.admin_client  # noqa: SLF001
+
+    def all_written(partition: TopicPartition, timeout: float = 30) -> tuple[int, int]:
+        low, _ = committed(partition, timeout)
+        latest = admin.list_offsets(
+            {partition: OffsetSpec.latest()},
+            isolation_level=IsolationLevel.READ_UNCOMMITTED,
+            request_timeout=timeout,
+        )
+        return low, latest[partition].result().offset
+
+    consumer.get_watermark_offsets = all_written
 
 
 def _event_of(value: Any, key: Any) -> Event:
