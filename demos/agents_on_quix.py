@@ -28,10 +28,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import confluent_kafka
 import mock_kafka
+from confluent_kafka import TopicPartition
 from quixstreams import Application
 from quixstreams.models import TopicConfig
 
@@ -47,10 +48,18 @@ FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["__main__", "agents_on_quix"])
 
 N_PARTITIONS = 4
+PLACES = range(N_PARTITIONS)
+
+# A group soon notices a dead member. By default, brokers allow no shorter session.
+QUICK = mock_kafka.QUICK | {"session.timeout.ms": 6000}
+
+
+def learner() -> keyed.KeyedLearner:
+    return keyed.KeyedLearner(lambda: rb.Mnemotron(budget=20))
 
 
 class Job(NamedTuple):
-    """The broker, topics and consumer group that the workers share."""
+    """The broker, topics and consumer group that the workers share, and what they learn with."""
 
     address: str
     is_mock: bool
@@ -58,18 +67,34 @@ class Job(NamedTuple):
     results: str
     group: str
     guarantee: str = "at-least-once"
+    learner: Callable[[], keyed.KeyedLearner] = learner
+
+    @property
+    def changelog(self) -> str:
+        """The topic in which Quix Streams keeps the states."""
+        return f"changelog__{self.group}--{self.events}--default"
 
 
-def learner() -> keyed.KeyedLearner:
-    return keyed.KeyedLearner(lambda: rb.Mnemotron(budget=20))
+def application(job: Job, directory: str | Path, name: str, **options: Any) -> Application:
+    """Return the application of a worker, whose name is also that of its transactions.
 
-
-def application(job: Job, directory: str) -> Application:
-    make = mock_kafka.application if job.is_mock else Application
+    With exactly-once delivery, a worker that is killed leaves an open transaction. Readers wait for
+    its end: until it times out after a minute, or until another worker begins one of the same name.
+    So a worker that is started again has the name that it had before.
+    """
+    make = mock_kafka.application if job.is_mock else real_application
     return make(
         job.address, job.group,
-        auto_offset_reset="earliest", commit_interval=1.0, state_dir=directory, loglevel="ERROR",
+        auto_offset_reset="earliest", state_dir=directory, loglevel="ERROR",
         processing_guarantee=job.guarantee,
+        producer_extra_config={"transactional.id": f"{job.group}-{name}"},
+        **options,
+    )  # fmt: skip
+
+
+def real_application(address: str, group: str, **options: Any) -> Application:
+    return Application(
+        address, consumer_group=group, consumer_extra_config=QUICK, consumer_poll_timeout=0.1, **options
     )  # fmt: skip
 
 
@@ -85,9 +110,9 @@ def stream(job: Job, app: Application):
 
 def work(job: Job, directory: str, name: str) -> None:
     """Run a worker until it is told to stop. A worker of your own needs no more than this."""
-    app = application(job, directory)
+    app = application(job, directory, name, commit_interval=1.0)
     events, results = stream(job, app)
-    answers = quix.apply(events, learner())
+    answers = quix.apply(events, job.learner())
     answers = answers.apply(lambda answer: {**answer, "worker": name})
     answers.to_topic(results)
     app.run()
@@ -116,11 +141,17 @@ class Workers:
         """Stop a worker where it is: it neither learns nor commits any more."""
         os.kill(self._running[name].pid, signal.SIGSTOP)
 
+    def thaw(self, name: str) -> None:
+        os.kill(self._running[name].pid, signal.SIGCONT)
+
     def kill(self, name: str) -> None:
-        """Kill a worker as a power failure does, and lose its disk."""
+        """Kill a worker as a power failure does."""
         process = self._running.pop(name)
         process.kill()
         process.join()
+
+    def wipe(self, name: str) -> None:
+        """Lose the disk of a worker."""
         shutil.rmtree(self._directory / name, ignore_errors=True)
 
     def stop(self) -> None:
@@ -135,29 +166,34 @@ class Workers:
         while not is_so():
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the condition was not met within {PATIENCE:.0f} s")
-            for name, process in list(self._running.items()):
-                if not process.is_alive():
-                    self.start(name)
+            self.revive()
             time.sleep(0.02)
+
+    def revive(self) -> None:
+        """Start the workers again that have ended by themselves."""
+        for name, process in list(self._running.items()):
+            if not process.is_alive():
+                self.start(name)
 
 
 class Topics:
     """The topics of events and results, and the progress of the workers."""
 
     def __init__(self, job: Job) -> None:
-        stream(job, application(job, tempfile.gettempdir()))
+        stream(job, application(job, tempfile.gettempdir(), "topics"))
         self._job = job
         self.answers: list[dict] = []
-        settings = {"bootstrap.servers": job.address, "log_level": 0}
-        self._producer = confluent_kafka.Producer({**settings, "linger.ms": 5})
-        self._group = confluent_kafka.Consumer({**settings, "group.id": job.group})
-        self._results = confluent_kafka.Consumer(
-            {**settings, "group.id": f"{job.group}-reader", "enable.auto.commit": False}
-        )
-        places = range(N_PARTITIONS)
-        self._results.assign(
-            [confluent_kafka.TopicPartition(job.results, place, 0) for place in places]
-        )
+        self._settings = {"bootstrap.servers": job.address, "log_level": 0}
+        self._producer = confluent_kafka.Producer({**self._settings, "linger.ms": 5})
+        self._group = confluent_kafka.Consumer({**self._settings, "group.id": job.group})
+        self._results = self._reader(job.results)
+
+    def _reader(self, topic: str, **settings: Any) -> confluent_kafka.Consumer:
+        """Return a consumer of a whole topic, which is not a member of the group of workers."""
+        group = {"group.id": f"{self._job.group}-reader", "enable.auto.commit": False}
+        reader = confluent_kafka.Consumer({**self._settings, **group, **settings})
+        reader.assign([TopicPartition(topic, place, 0) for place in PLACES])
+        return reader
 
     def send(self, events: list[keyed.Event]) -> None:
         for event in events:
@@ -173,11 +209,34 @@ class Topics:
                 self.answers.append(json.loads(message.value()))
         return self.answers
 
+    def messages(self, topic: str, isolation: str = "read_committed") -> Iterator[Any]:
+        """Yield the messages that a topic has now: the committed ones, or all that were written."""
+        settings = {"isolation.level": isolation, "enable.partition.eof": True}
+        reader = self._reader(topic, **settings)
+        ended: set[int] = set()
+        while len(ended) < N_PARTITIONS:
+            for message in reader.consume(num_messages=1000, timeout=1.0):
+                if message.error() is None:
+                    yield message
+                else:
+                    ended.add(message.partition())
+        reader.close()
+
+    def results(self, isolation: str = "read_committed") -> list[dict]:
+        return [
+            json.loads(message.value()) for message in self.messages(self._job.results, isolation)
+        ]
+
+    def states(self) -> dict[str, bytes]:
+        """Return the last state of each agent, from the changelog."""
+        return {
+            json.loads(message.key().rpartition(b"|")[0]): message.value().removeprefix(quix.MAGIC)
+            for message in self.messages(self._job.changelog)
+        }
+
     def committed(self) -> int:
         """Return the number of events whose offsets the workers have committed."""
-        places = [
-            confluent_kafka.TopicPartition(self._job.events, place) for place in range(N_PARTITIONS)
-        ]
+        places = [TopicPartition(self._job.events, place) for place in PLACES]
         return sum(max(place.offset, 0) for place in self._group.committed(places, timeout=30))
 
     def close(self) -> None:
@@ -234,6 +293,7 @@ def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
     topics.send(events[2 * third :])
     unfinished = len(events) - topics.committed()
     workers.kill("B")
+    workers.wipe("B")
 
     workers.wait_until(lambda: topics.committed() == len(events))
     return unfinished

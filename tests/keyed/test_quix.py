@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import collections
+import functools
 import json
 import os
 import pathlib
+import threading
 
 import pytest
 
@@ -16,7 +18,6 @@ pytest.importorskip(
 
 import agents_on_quix as agents
 import confluent_kafka
-import mock_kafka
 
 import river_budget as rb
 from river_budget import keyed
@@ -28,16 +29,34 @@ N_AGENTS, N_EVENTS = 10, 40
 
 
 @pytest.fixture
+def real_broker():
+    """Skip the test where no real broker is named."""
+    if "RIVER_BUDGET_KAFKA" not in os.environ:
+        pytest.skip(
+            "RIVER_BUDGET_KAFKA names no broker: this did not run on Kafka (.ci/kafka/start)"
+        )
+
+
+@pytest.fixture(params=["mock", "kafka"])
+def broker(request, monkeypatch):
+    """Let `agents.kafka` take the mock broker, and then the real one."""
+    if request.param == "mock":
+        monkeypatch.delenv("RIVER_BUDGET_KAFKA", raising=False)
+    else:
+        request.getfixturevalue("real_broker")
+
+
+@pytest.fixture
 def quick_workers(monkeypatch):
     """Let the process that workers are forked from find the demo."""
     monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(agents.__file__).parent))
 
 
-def check_a_run_with_a_crash(guarantee, directory):
+def test_a_killed_worker_loses_no_event_and_learns_none_twice(broker, quick_workers, tmp_path):
     events = agents.agent_events(N_AGENTS, N_EVENTS)
     names = sorted({event.key for event in events})
-    with agents.kafka(guarantee) as job:
-        topics, workers = agents.Topics(job), agents.Workers(job, directory)
+    with agents.kafka() as job:
+        topics, workers = agents.Topics(job), agents.Workers(job, tmp_path)
         try:
             unfinished = agents.survive(topics, workers, events)
             workers.stop()
@@ -60,40 +79,67 @@ def check_a_run_with_a_crash(guarantee, directory):
     }
 
 
-def test_a_killed_worker_loses_no_event_and_learns_none_twice(quick_workers, tmp_path, monkeypatch):
-    monkeypatch.delenv("RIVER_BUDGET_KAFKA", raising=False)
-    check_a_run_with_a_crash("at-least-once", tmp_path)
+def stop_in_a_transaction(topics, workers, name, events):
+    """Send events until a worker is frozen with answers that are not committed; return the others."""
+
+    def n_answers(isolation):
+        return sum(answer["worker"] == name for answer in topics.results(isolation))
+
+    for start in range(0, len(events), 50):
+        n_before = n_answers("read_uncommitted")
+        topics.send(events[start : start + 50])
+        workers.wait_until(lambda n=n_before: n_answers("read_uncommitted") > n)
+        workers.freeze(name)
+        if n_answers("read_uncommitted") > n_answers("read_committed"):
+            return events[start + 50 :]
+        workers.thaw(name)
+    raise AssertionError(f"worker {name} was never in a transaction")
 
 
-@pytest.mark.skipif(
-    "RIVER_BUDGET_KAFKA" not in os.environ,
-    reason="RIVER_BUDGET_KAFKA names no broker: exactly-once delivery did not run",
-)
-@pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
-def test_the_same_on_a_real_broker(guarantee, quick_workers, tmp_path):
-    check_a_run_with_a_crash(guarantee, tmp_path)
+def test_a_worker_killed_in_a_transaction_answers_and_learns_exactly_once(
+    real_broker, quick_workers, tmp_path
+):
+    events = agents.agent_events(N_AGENTS, N_EVENTS)
+    with agents.kafka("exactly-once") as job:
+        topics, workers = agents.Topics(job), agents.Workers(job, tmp_path)
+        try:
+            workers.start("A")
+            workers.start("B")
+            workers.wait_until(lambda: workers.has_agents("A") and workers.has_agents("B"))
+            unsent = stop_in_a_transaction(topics, workers, "B", events)
+            workers.kill("B")
+            workers.wipe("B")
+            workers.start("B")
+            topics.send(unsent)
+            workers.wait_until(lambda: topics.committed() == len(events))
+        finally:
+            workers.stop()
+            topics.close()
+        answers, states = topics.results(), topics.states()
+
+    expected_states = {}
+    expected = [p._asdict() for p in keyed.run_local(events, agents.learner(), expected_states)]
+    assert {answer.pop("worker") for answer in answers} == {"A", "B"}
+    assert by_key(answers) == by_key(expected)
+    assert states == expected_states
+
+
+def answers_of(job, directory, learner, messages, max_live=10_000, **options):
+    """Return the answers of an application in this process, which commits after seven messages."""
+    app = agents.application(job, directory, "tests", commit_every=7, **options)
+    events, _ = agents.stream(job, app)
+    producer = confluent_kafka.Producer({"bootstrap.servers": job.address})
+    for key, value in messages:
+        producer.produce(job.events, encoded(value), key)
+    producer.flush(60)
+    quix.apply(events, learner, max_live=max_live)
+    return app.run(count=len(messages), timeout=60)
 
 
 @pytest.fixture
-def serve(tmp_path):
-    """Return a function that runs an application in this process and returns its answers to messages."""
-    with mock_kafka.broker() as address:
-        producer = confluent_kafka.Producer({"bootstrap.servers": address})
-
-        def call(learner, messages, max_live=10_000):
-            for key, value in messages:
-                producer.produce("events", encoded(value), key)
-            producer.flush(60)
-            app = mock_kafka.application(
-                address, "workers",
-                auto_offset_reset="earliest", state_dir=tmp_path, loglevel="ERROR",
-                commit_every=7,
-            )  # fmt: skip
-            topic = app.topic("events", key_deserializer="bytes", value_deserializer="bytes")
-            quix.apply(app.dataframe(topic), learner, max_live=max_live)
-            return app.run(count=len(messages), timeout=60)
-
-        yield call
+def serve(broker, tmp_path):
+    with agents.kafka() as job:
+        yield functools.partial(answers_of, job, tmp_path)
 
 
 def encoded(value):
@@ -123,6 +169,40 @@ def test_a_restarted_application_continues_and_evicts_models(serve):
     first = serve(forgetrons(), messages[:half], max_live=1)
     second = serve(forgetrons(), messages[half:], max_live=1)
     assert by_key(first + second) == by_key(expected)
+
+
+class DeadWorker:
+    """What a worker leaves that is killed in a commit: a transaction with states."""
+
+    def __init__(self, job):
+        self._job = job
+        settings = {"bootstrap.servers": job.address, "transactional.id": f"{job.group}-dead"}
+        self._producer = confluent_kafka.Producer(settings)
+        self._producer.init_transactions()
+        self._producer.begin_transaction()
+
+    def write(self, *_):
+        for place in agents.PLACES:
+            self._producer.produce(self._job.changelog, b"state", b"key", partition=place)
+        self._producer.flush()
+
+    def time_out(self):
+        self._producer.abort_transaction()
+
+
+def test_a_recovery_waits_for_states_behind_the_transaction_of_a_dead_worker(real_broker, tmp_path):
+    events = agents.agent_events(4, 10)
+    expected = [p._asdict() for p in keyed.run_local(events, forgetrons())]
+    messages = [message_of(event) for event in events]
+    half = len(events) // 2
+    with agents.kafka("exactly-once") as job:
+        dead = DeadWorker(job)
+        answers = answers_of(
+            job, tmp_path / "A", forgetrons(), messages[:half], on_message_processed=dead.write
+        )
+        threading.Timer(3.0, dead.time_out).start()
+        answers += answers_of(job, tmp_path / "B", forgetrons(), messages[half:])
+    assert by_key(answers) == by_key(expected)
 
 
 def test_a_restarted_policy_hears_of_the_rewards_of_its_decisions(serve):
