@@ -292,11 +292,11 @@ def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):
     def values(n):
         return [{"seq": t, "x": {"a": float(t)}, "y": t % 2 == 0} for t in range(n)]
 
-    learner = forgetrons(max_state_bytes=2400)
+    learner = forgetrons(max_state_bytes=2000)
     messages = [("large", value) for value in values(40)] + [("small", v) for v in values(3)]
     answers = by_key(serve(learner, messages))
     assert "error" not in answers["large"][0]
-    assert "2,400 are allowed: a budget of" in answers["large"][-1]["error"]
+    assert "2,000 are allowed: a budget of" in answers["large"][-1]["error"]
     small = [keyed.Event("small", **value) for value in values(3)]
     assert answers["small"] == [p._asdict() for p in keyed.run_local(small, forgetrons())]
     # A new application continues from the state that was stored last.
