@@ -172,11 +172,18 @@ def parameter(
 
 def check_parameters(owner: Any) -> None:
     """Raise ValueError if the check of a dataclass's field refuses the value of the field."""
-    for field in dataclasses.fields(owner):
-        check, value = field.metadata.get("check"), getattr(owner, field.name)
-        is_absent = value is None and field.default is None
-        if check is not None and not is_absent:
-            check(field.name, value)
+    kind: Any = type(owner)
+    for name, check, default in _checks_of(kind):
+        value = getattr(owner, name)
+        if value is not None or default is not None:
+            check(name, value)
+
+
+@functools.cache
+def _checks_of(kind: type) -> list[tuple[str, Check, Any]]:
+    """Return the names of the fields that a dataclass checks, with their checks and defaults."""
+    found = [(field, field.metadata.get("check")) for field in dataclasses.fields(kind)]
+    return [(field.name, check, field.default) for field, check in found if check is not None]
 
 
 class SetOnce:

@@ -129,27 +129,29 @@ def check_storable(what: str, value: Any) -> None:
 
 def decode(node: Any, tensors: Tensors) -> Any:
     """Return the value that `encode` turned into JSON. Raises various errors if the JSON is wrong."""
-    match node:
-        case {"class": _}:
-            return decode_object(node, tensors)
-        case {"state": items}:
-            return {name: decode(item, tensors) for name, item in items.items()}
-        case {"tensor": name}:
-            return _taken(name, tensors)
-        case {"integers": name}:
-            narrow = _taken(name, tensors)
+    kind = type(node)
+    if kind is dict:
+        return decode_object(node, tensors) if "class" in node else _decode_tagged(node, tensors)
+    if kind is list:
+        return [decode(item, tensors) for item in node]
+    return _bounded(node) if kind is int else node
+
+
+def _decode_tagged(node: Mapping[str, Any], tensors: Tensors) -> Any:
+    """Return the value of a JSON object whose only key says what it is."""
+    ((tag, content),) = node.items()
+    match tag:
+        case "state":
+            return {name: decode(item, tensors) for name, item in content.items()}
+        case "tensor":
+            return _taken(content, tensors)
+        case "integers":
+            narrow = _taken(content, tensors)
             require(narrow.dtype.kind in "iu", "expected an array of integers")
             return narrow.astype(np.int64)
-        case {"type": name}:
-            return TYPES[name]
-        case dict():
-            ((kind, items),) = node.items()
-            return CONTAINERS[kind](decode(item, tensors) for item in items)
-        case list():
-            return [decode(item, tensors) for item in node]
-        case int():
-            return _bounded(node)
-    return node
+        case "type":
+            return TYPES[content]
+    return CONTAINERS[tag](decode(item, tensors) for item in content)
 
 
 def decode_object(node: Any, tensors: Tensors) -> Any:
