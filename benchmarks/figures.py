@@ -16,6 +16,8 @@ cores `accuracy` takes about 8 minutes, `cost` 6, `leaderboard` 10 and `first` 2
   three runs.
 - `leaderboard`: the package's rows of `benchmarks.leaderboard`.
 
+`benchmarks.scale` measures the figures of `docs/scale.md` into a file of its own.
+
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ import river
 from river import preprocessing
 
 import river_budget as rb
-from benchmarks import costs, mnemotron
+from benchmarks import costs, mnemotron, scale
 from benchmarks.leaderboard import __main__ as leaderboard
 from benchmarks.multiclass import markdown
 from benchmarks.suite import BINARY, STREAMS
@@ -293,6 +295,7 @@ TABLES: dict[str, Callable[[Figures], str]] = {
     "against": against,
     "settings": stated,
     "streams": lambda found: by_stream(found, found["accuracy"], {name: name for name in MODELS}),
+    **scale.TABLES,
 }
 
 
