@@ -53,7 +53,7 @@ BROKERS = [
         "real",
         marks=pytest.mark.skipif(
             "RIVER_BUDGET_KAFKA" not in os.environ,
-            reason="RIVER_BUDGET_KAFKA names no broker: the recipe of a fleet did not run on one",
+            reason="RIVER_BUDGET_KAFKA names no broker: the recipe of a fleet did not run on Kafka (.ci/kafka/start)",
         ),
     ),
 ]

@@ -14,6 +14,7 @@ import string
 import subprocess
 import sys
 import tempfile
+import threading
 
 import pytest
 import snippets
@@ -121,7 +122,7 @@ class Dying(psycopg.Connection):
         return cursor
 
 
-def work(n_left=None):
+def work(n_left):
     """Send all events, until the process is killed within the transaction of one of them."""
     process = recipe()["process"]
     with Dying.connect(autocommit=True) as connection:
@@ -140,19 +141,21 @@ def test_the_script_prints_what_the_page_shows(database, tmp_path):
     assert printed == shown
 
 
-def test_workers_of_which_one_is_killed_learn_and_answer_each_event_once(connection):
+def in_processes(*counts):
+    """Run processes at the same time that send all events, and return how they ended."""
     spawned = multiprocessing.get_context("spawn")
-    killed = spawned.Process(target=work, args=(N_EVENTS,))
-    other = spawned.Process(target=work)
-    for process in (killed, other):
+    processes = [spawned.Process(target=work, args=(n_left,)) for n_left in counts]
+    for process in processes:
         process.start()
-    for process in (killed, other):
+    for process in processes:
         process.join()
-    assert (killed.exitcode, other.exitcode) == (-signal.SIGKILL, 0)
-    again = spawned.Process(target=work)
-    again.start()
-    again.join()
-    assert again.exitcode == 0
+    return [process.exitcode for process in processes]
+
+
+def test_workers_of_which_one_is_killed_learn_and_answer_each_event_once(connection):
+    assert in_processes(N_EVENTS) == [-signal.SIGKILL]
+    assert connection.execute("select count(*) from answers").fetchone() == (N_EVENTS - 1,)
+    assert in_processes(None, None) == [0, 0]
 
     states = {}
     predictions = list(keyed.run_local(events(), learner(), states))
@@ -160,6 +163,25 @@ def test_workers_of_which_one_is_killed_learn_and_answer_each_event_once(connect
     assert dict(connection.execute("select key, state from models").fetchall()) == states
     rows = connection.execute("select key, seq, answer from answers").fetchall()
     assert {(key, seq): answer for key, seq, answer in rows} == expected
+
+
+def test_events_of_a_new_key_wait_for_each_other(connection):
+    process, ours = recipe()["process"], learner()
+
+    def send_second():
+        with psycopg.connect(autocommit=True) as other:
+            process(other, ours, keyed.Event("ann", 1, {"a": 1.0}, False))
+
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+    second = threading.Thread(target=send_second, daemon=True)
+    with psycopg.connect(autocommit=True) as observer, connection.transaction():
+        process(connection, ours, keyed.Event("ann", 0, {"a": 0.0}, True))
+        second.start()
+        while observer.execute(waiting).fetchone() == (0,):
+            assert second.is_alive()
+    second.join()
+    (state,) = connection.execute("select state from models").fetchone()
+    assert ours.deserialize(state).n_seen == 2
 
 
 @pytest.mark.parametrize(
