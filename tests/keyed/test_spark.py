@@ -35,7 +35,7 @@ ROOT = pathlib.Path(rb.__file__).parents[1]
 PAGE = (ROOT / "docs/recipes/spark.md").read_text()
 
 N_KEYS, N_EVENTS, N_FILES = 1_000, 20_000, 4
-PATIENCE = 300.0
+PATIENCE = 600.0
 REFUSED = [
     '{"seq": 3',
     "[3]",
