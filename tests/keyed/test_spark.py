@@ -81,26 +81,29 @@ def value_of(event):
     return json.dumps({name: event._asdict()[name] for name in ("seq", "x", "y")})
 
 
-def write_events(directory, events):
-    """Write the line of the page, and the events with a refused one before each hundredth."""
-    directory.mkdir()
-    (lines,) = (block for block, _ in snippets.blocks(PAGE, "json"))
-    (directory / "0.json").write_text(lines)
-    rows = []
+def messages(events):
+    """Yield the key and the value of each event, and a refused one before each hundredth."""
     for i, event in enumerate(events):
         if i % 100 == 0:
-            rows.append((event.key, REFUSED[i // 100 % len(REFUSED)]))
-        rows.append((event.key, value_of(event)))
+            yield event.key, REFUSED[i // 100 % len(REFUSED)]
+        yield event.key, value_of(event)
+
+
+def write_events(directory, events):
+    """Write the lines of the page, and events in files whose lines are in any order."""
+    directory.mkdir()
+    (of_page,) = (block for block, _ in snippets.blocks(PAGE, "json"))
     lines = [
         json.dumps({"key": key, "offset": offset, "value": value})
-        for offset, (key, value) in enumerate(rows)
+        for offset, (key, value) in enumerate(messages(events))
     ]
-    size = -(-len(lines) // N_FILES)
-    for i in range(N_FILES):
-        (directory / f"{i + 1}.json").write_text("\n".join(lines[i * size : (i + 1) * size]))
-        # Spark takes the oldest file first.
-        os.utime(directory / f"{i + 1}.json", (1e9 + i, 1e9 + i))
-    os.utime(directory / "0.json", (1e9 - 1, 1e9 - 1))
+    size, rng = -(-len(lines) // N_FILES), random.Random(2)
+    parts = [lines[i * size : (i + 1) * size] for i in range(N_FILES)]
+    texts = [of_page, *("\n".join(rng.sample(part, len(part))) for part in parts)]
+    for i, text in enumerate(texts):
+        file = directory / f"{i}.json"
+        file.write_text(text)
+        os.utime(file, (i, i))  # Spark takes the oldest file first.
 
 
 def start(directory, name, code):
