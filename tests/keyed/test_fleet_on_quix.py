@@ -97,6 +97,7 @@ class KnownBases:
         self.newest, self.add = (
             functools.partial(method, self) for method in (fleet.Bases.newest, fleet.Bases.add)
         )
+        self.read = self.newest
         self.add(base, {"version": 0, "learned": {}})
 
 
@@ -115,11 +116,18 @@ def check_the_same(merged, whole):
         assert np.abs(ours[name] - expected).max() < 1e-9 * np.abs(expected).max()
 
 
+def bases_of(fleet):
+    app = fleet.application()
+    return fleet.Bases(app, fleet.topics(app)[1])
+
+
 def test_workers_and_a_merger_learn_all_rows_once(fleet, on_broker):
-    """A second merger gets what the first one had added."""
+    """A second merger gets all models, also those that the first one has added."""
     on_broker("first", 2)
     fleet.STEP = 200
     fleet.begin(ROWS[:256])
+    waiting = bases_of(fleet)
+    base, _ = waiting.read()
     workers = [
         threading.Thread(target=fleet.work, args=part, daemon=True) for part in PARTS.items()
     ]
@@ -132,12 +140,12 @@ def test_workers_and_a_merger_learn_all_rows_once(fleet, on_broker):
     for worker in workers:
         worker.join(60)
         assert not worker.is_alive()
-    app = fleet.application()
-    bases = fleet.Bases(app, fleet.topics(app)[1])
-    merged, note = bases.read()
+    # A merger that has waited all the time.
+    assert fleet.add(waiting, a_model(base, "worker-0", 0, 50)) is None
+    merged, note = waiting.newest()
     assert note["version"] == n_models
     assert note["learned"] == {worker: len(rows) for worker, rows in PARTS.items()}
-    check_the_same(merged, learned(bases.known[0][0], ROWS[256:]))
+    check_the_same(merged, learned(base, ROWS[256:]))
 
 
 @pytest.fixture(scope="module")
