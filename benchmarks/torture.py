@@ -1,10 +1,13 @@
 """Whether a learner that is killed at any moment resumes from a complete checkpoint.
 
 python -m benchmarks.torture [kills]
+python -m benchmarks.torture --kafka [kills]
 
 A process learns, saves a checkpoint every 50 rounds, and is killed at random moments. The next process
 resumes from the newest checkpoint. A finished run is compared, byte by byte, with an uninterrupted one.
 The runs take the algorithms with a budget in turn.
+
+With `--kafka`, workers on a broker are killed, as `benchmarks.torture_kafka` says.
 
 """
 
@@ -162,6 +165,11 @@ def main() -> None:
     if sys.argv[1:2] == ["--write"]:
         path, run, n_rounds = sys.argv[2:]
         write(Path(path), int(run), int(n_rounds))
+        return
+    if sys.argv[1:2] == ["--kafka"]:
+        from benchmarks import torture_kafka
+
+        torture_kafka.main(int(sys.argv[2]) if len(sys.argv) > 2 else 20)
         return
     report = torture(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
     print(report)

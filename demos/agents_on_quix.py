@@ -68,6 +68,7 @@ class Job(NamedTuple):
     group: str
     guarantee: str = "at-least-once"
     learner: Callable[[], keyed.KeyedLearner] = learner
+    commit_interval: float = 1.0
 
     @property
     def changelog(self) -> str:
@@ -110,7 +111,7 @@ def stream(job: Job, app: Application):
 
 def work(job: Job, directory: str, name: str) -> None:
     """Run a worker until it is told to stop. A worker of your own needs no more than this."""
-    app = application(job, directory, name, commit_interval=1.0)
+    app = application(job, directory, name, commit_interval=job.commit_interval)
     events, results = stream(job, app)
     answers = quix.apply(events, job.learner())
     answers = answers.apply(lambda answer: {**answer, "worker": name})
@@ -137,12 +138,15 @@ class Workers:
         """Whether a worker has opened the store of a partition."""
         return any((self._directory / name).rglob("CURRENT"))
 
+    def pid(self, name: str) -> int:
+        return self._running[name].pid
+
     def freeze(self, name: str) -> None:
         """Stop a worker where it is: it neither learns nor commits any more."""
-        os.kill(self._running[name].pid, signal.SIGSTOP)
+        os.kill(self.pid(name), signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        os.kill(self._running[name].pid, signal.SIGCONT)
+        os.kill(self.pid(name), signal.SIGCONT)
 
     def kill(self, name: str) -> None:
         """Kill a worker as a power failure does."""
