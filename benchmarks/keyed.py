@@ -4,7 +4,8 @@ python -m benchmarks.keyed [largest number of keys]
 
 Each number of keys runs in a process of its own. The budgets are full from the start: 38 vectors with ten
 features, 8 KB when serialized. If quixstreams is installed, the same events also go through Quix Streams,
-from a mock broker in another process.
+from a mock broker in another process; if RIVER_BUDGET_KAFKA names a broker, workers run on that one, too, as
+`benchmarks.keyed_kafka` says.
 
 """
 
@@ -15,6 +16,7 @@ import gc
 import importlib.util
 import json
 import multiprocessing
+import os
 import platform
 import random
 import sys
@@ -156,6 +158,10 @@ def main() -> None:
         f"events/s with {N_QUIX_KEYS} keys: run_local {ours:,.0f}, Quix Streams {theirs:,.0f}, "
         f"ratio {theirs / ours:.2f} (goal: 0.33)"
     )
+    if "RIVER_BUDGET_KAFKA" in os.environ:
+        from benchmarks import keyed_kafka
+
+        keyed_kafka.main()
 
 
 def plan(sizes: list[int], results: list[dict[str, float]]) -> None:

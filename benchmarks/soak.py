@@ -43,9 +43,9 @@ BAD_ROWS = [
 ]  # fmt: skip
 
 
-def resident_bytes() -> int:
-    """Return the process's resident size (Linux)."""
-    status = Path("/proc/self/status").read_text()
+def resident_bytes(process: int | str = "self") -> int:
+    """Return the resident size of a process (Linux)."""
+    status = Path(f"/proc/{process}/status").read_text()
     (line,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
     return 1024 * int(line.split()[1])
 

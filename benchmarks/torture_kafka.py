@@ -1,7 +1,8 @@
 """Whether workers on a broker that are killed at random moments answer and learn every event exactly once.
 
-Two workers deliver exactly once. While events arrive, one of them is killed at a random moment, every second
-time it loses its disk, and it starts again at once. In the end, the answers that a reader of committed
+Two workers deliver exactly once. While events arrive, one of them is killed, loses its disk half of the times,
+and starts again at once. Every second kill comes at a random moment, and the others as soon as states of a
+commit are in the changelog. In the end, the answers that a reader of committed
 messages sees, and the states in the changelog, are compared with those of a loop in one process.
 
 """
@@ -24,7 +25,7 @@ from river_budget import keyed
 
 N_AGENTS, N_ROUNDS = 100, 15  # rounds of each agent between two kills
 LONGEST_WAIT = 15.0  # seconds before a kill
-N_PORTIONS = 50
+N_PORTIONS, N_LAST = 50, 100
 
 
 class Report(NamedTuple):
@@ -68,28 +69,56 @@ class Report(NamedTuple):
         return self.twice == self.missing == 0 and self.models == self.equal
 
 
-def send_slowly(topics: agents.Topics, events: list[keyed.Event], seconds: float) -> None:
-    """Send events in portions over a time."""
-    size = -(-len(events) // N_PORTIONS)
-    for start in range(0, len(events), size):
-        topics.send(events[start : start + size])
-        time.sleep(seconds / N_PORTIONS)
+class Life:
+    """Two workers while events arrive."""
 
+    def __init__(self, job: agents.Job, directory: Path) -> None:
+        self._changelog = job.changelog
+        self.topics, self.workers = agents.Topics(job), agents.Workers(job, directory)
+        self._rng = random.Random(1)
+        self.workers.start("A")
+        self.workers.start("B")
 
-def live(topics: agents.Topics, workers: agents.Workers, events: list, n_kills: int) -> float:
-    """Kill workers while events arrive; return the seconds until all events are committed."""
-    rng, start = random.Random(1), time.monotonic()
-    share = -(-len(events) // n_kills)
-    for kill in range(n_kills):
-        send_slowly(topics, events[kill * share : (kill + 1) * share], rng.uniform(0, LONGEST_WAIT))
-        workers.revive()
-        name = rng.choice("AB")
-        workers.kill(name)
-        if kill % 2:
-            workers.wipe(name)
-        workers.start(name)
-    workers.wait_until(lambda: topics.committed() == len(events))
-    return time.monotonic() - start
+    def send_slowly(self, events: list[keyed.Event]) -> None:
+        """Send events in portions over a random time."""
+        wait = self._rng.uniform(0, LONGEST_WAIT) / N_PORTIONS
+        size = -(-len(events) // N_PORTIONS)
+        for start in range(0, len(events), size):
+            self.workers.revive()
+            self.topics.send(events[start : start + size])
+            time.sleep(wait)
+
+    def send_until_a_commit(self, events: list[keyed.Event]) -> None:
+        """Send events, and wait until a worker writes the states that have learned them."""
+        n_before = self.topics.n_written(self._changelog)
+        self.topics.send(events)
+        self.workers.wait_until(lambda: self.topics.n_written(self._changelog) > n_before)
+
+    def kill(self) -> None:
+        name = self._rng.choice("AB")
+        self.workers.kill(name)
+        if self._rng.random() < 0.5:
+            self.workers.wipe(name)
+        self.workers.start(name)
+
+    def live(self, events: list[keyed.Event], n_kills: int) -> float:
+        """Send all events, and return the seconds until they are committed."""
+        start = time.monotonic()
+        share = -(-len(events) // n_kills)
+        for kill in range(n_kills):
+            portion = events[kill * share : (kill + 1) * share]
+            self.send_slowly(portion[:-N_LAST])
+            if kill % 2:
+                self.send_until_a_commit(portion[-N_LAST:])
+            else:
+                self.topics.send(portion[-N_LAST:])
+            self.kill()
+        self.workers.wait_until(lambda: self.topics.committed() == len(events))
+        return time.monotonic() - start
+
+    def stop(self) -> None:
+        self.workers.stop()
+        self.topics.close()
 
 
 def counted(answers: Iterable[dict]) -> collections.Counter[str]:
@@ -99,13 +128,12 @@ def counted(answers: Iterable[dict]) -> collections.Counter[str]:
 def torture(n_kills: int) -> Report:
     events = agents.agent_events(N_AGENTS, N_ROUNDS * n_kills)
     with agents.kafka("exactly-once") as job, tempfile.TemporaryDirectory() as directory:
-        topics, workers = agents.Topics(job), agents.Workers(job, Path(directory))
-        workers.start("A")
-        workers.start("B")
+        life = Life(job, Path(directory))
         try:
-            seconds = live(topics, workers, events, n_kills)
+            seconds = life.live(events, n_kills)
         finally:
-            workers.stop()
+            life.stop()
+        topics = life.topics
         given = counted({**answer, "worker": None} for answer in topics.results())
         aborted_answers = len(topics.results("read_uncommitted")) - given.total()
         written, committed = (
@@ -113,7 +141,6 @@ def torture(n_kills: int) -> Report:
             for isolation in ("read_uncommitted", "read_committed")
         )
         states = topics.states()
-        topics.close()
 
     local: dict[str, bytes] = {}
     answers = keyed.run_local(events, agents.learner(), local)

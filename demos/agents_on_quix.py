@@ -191,11 +191,23 @@ class Topics:
         self._producer = confluent_kafka.Producer({**self._settings, "linger.ms": 5})
         self._group = confluent_kafka.Consumer({**self._settings, "group.id": job.group})
         self._results = self._reader(job.results)
+        self._ends = self._consumer("read_uncommitted")
 
-    def _reader(self, topic: str, **settings: Any) -> confluent_kafka.Consumer:
-        """Return a consumer of a whole topic, which is not a member of the group of workers."""
-        group = {"group.id": f"{self._job.group}-reader", "enable.auto.commit": False}
-        reader = confluent_kafka.Consumer({**self._settings, **group, **settings})
+    def _consumer(self, isolation: str = "read_committed") -> confluent_kafka.Consumer:
+        """Return a consumer that is not a member of the group of workers."""
+        return confluent_kafka.Consumer(
+            {
+                **self._settings,
+                "group.id": f"{self._job.group}-reader",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": isolation,
+            }
+        )
+
+    def _reader(self, topic: str, isolation: str = "read_committed") -> confluent_kafka.Consumer:
+        """Return a consumer of a whole topic."""
+        reader = self._consumer(isolation)
         reader.assign([TopicPartition(topic, place, 0) for place in PLACES])
         return reader
 
@@ -215,8 +227,7 @@ class Topics:
 
     def messages(self, topic: str, isolation: str = "read_committed") -> Iterator[Any]:
         """Yield the messages that a topic has now: the committed ones, or all that were written."""
-        settings = {"isolation.level": isolation, "enable.partition.eof": True}
-        reader = self._reader(topic, **settings)
+        reader = self._reader(topic, isolation)
         ended: set[int] = set()
         while len(ended) < N_PARTITIONS:
             for message in reader.consume(num_messages=1000, timeout=1.0):
@@ -230,6 +241,11 @@ class Topics:
         return [
             json.loads(message.value()) for message in self.messages(self._job.results, isolation)
         ]
+
+    def n_written(self, topic: str) -> int:
+        """Return the number of messages that a topic has, committed or not."""
+        places = [TopicPartition(topic, place) for place in PLACES]
+        return sum(self._ends.get_watermark_offsets(place)[1] for place in places)
 
     def states(self) -> dict[str, bytes]:
         """Return the last state of each agent, from the changelog."""
@@ -246,6 +262,7 @@ class Topics:
     def close(self) -> None:
         self._results.close()
         self._group.close()
+        self._ends.close()
 
 
 @contextlib.contextmanager
