@@ -101,6 +101,8 @@ def test_a_worker_killed_in_a_transaction_answers_and_learns_exactly_once(
 ):
     events = agents.agent_events(N_AGENTS, N_EVENTS)
     with agents.kafka("exactly-once") as job:
+        # A transaction has to last longer than it takes to see that a worker is in one.
+        job = job._replace(commit_interval=5.0)
         topics, workers = agents.Topics(job), agents.Workers(job, tmp_path)
         try:
             workers.start("A")
