@@ -39,6 +39,7 @@ from river_budget.perceptrons.simplified_forgetron import SimplifiedForgetron
 from river_budget.perceptrons.stoptron import Stoptron
 from river_budget.perceptrons.tighter import TighterPerceptron
 from river_budget.perceptrons.tightest import TightestPerceptron
+from river_budget.prediction_sets import PredictionSets
 from river_budget.rejection import Reject
 
 __all__ = [
@@ -46,7 +47,7 @@ __all__ = [
     "BudgetedOGD", "BudgetedSGD", "Calibrated", "Cosine", "Explanation", "FixedBudgetPerceptron", "Forgetron",
     "FunctionKernel", "KernelLDA", "KernelPAClassifier", "KernelPerceptron", "Laplacian",
     "Linear", "Mnemotron", "ModifiedRandomizedBudgetPerceptron", "Normalized", "Polynomial",
-    "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "Query",
+    "PredictionSets", "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "Query",
     "RandomizedBudgetPerceptron", "RationalQuadratic", "Reject", "RemoveOldestPerceptron",
     "SimplifiedForgetron", "Stoptron", "TighterPerceptron", "TightestPerceptron", "explain", "kernels", "merge",
 ]  # fmt: skip

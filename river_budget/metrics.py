@@ -11,7 +11,9 @@ from river.metrics import base
 from river_budget._checks import check_count, check_probability
 from river_budget._state import require
 
-__all__ = ["Bin", "CalibrationError", "FadingError", "HingeLoss", "Mistakes"]
+__all__ = [
+    "Bin", "CalibrationError", "FadingError", "HingeLoss", "Mistakes", "SetCoverage", "SetSize",
+]  # fmt: skip
 
 
 class Bin(NamedTuple):
@@ -222,3 +224,48 @@ class Mistakes(base.MultiClassMetric):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}: {self.get():,g}"
+
+
+class SetCoverage(base.MeanMetric, base.MultiClassMetric):
+    """Share of the predicted sets of labels that contain the true one.
+
+    Examples
+    --------
+    >>> from river_budget import metrics
+    >>> metric = metrics.SetCoverage()
+    >>> for y_true, y_set in [("a", {"a", "b"}), ("b", {"a"}), ("c", {"c"})]:
+    ...     metric.update(y_true, y_set)
+    >>> metric
+    SetCoverage: 66.67%
+    """
+
+    def __init__(self) -> None:
+        base.MultiClassMetric.__init__(self)
+        base.MeanMetric.__init__(self)
+
+    def _eval(self, y_true: Any, y_pred: Any) -> float:
+        return float(y_true in y_pred)
+
+
+class SetSize(base.MeanMetric, base.MultiClassMetric):
+    """Mean number of labels in the predicted sets.
+
+    Examples
+    --------
+    >>> from river_budget import metrics
+    >>> metric = metrics.SetSize()
+    >>> for y_true, y_set in [("a", {"a", "b"}), ("b", {"c"})]:
+    ...     metric.update(y_true, y_set)
+    >>> metric
+    SetSize: 1.5
+    """
+
+    _fmt = ",.2f"
+    bigger_is_better = False
+
+    def __init__(self) -> None:
+        base.MultiClassMetric.__init__(self)
+        base.MeanMetric.__init__(self)
+
+    def _eval(self, y_true: Any, y_pred: Any) -> float:
+        return float(len(y_pred))

@@ -65,6 +65,7 @@ MODELS = {
     "regions": (with_regions(), CELLS),
     "Count": (feature_extraction.Agg("u", "colour", stats.Count()) | forgetron(), rows(60)),
     "Reject": (rb.Reject(rb.Calibrated(rb.Forgetron(budget=4))), NUMBERS),
+    "PredictionSets": (rb.PredictionSets(rb.Forgetron(budget=4)), NUMBERS),
     "Query": (rb.active.Query(rb.Forgetron(budget=4), seed=1), NUMBERS),
     "ArmClassifiers": (rb.bandit.ArmClassifiers(rb.Forgetron(budget=4), seed=1), NUMBERS),
 }

@@ -23,7 +23,7 @@ LAYERS = [
     ["theory"],
     ["kernel_lda", "_regions", "_experts"],
     ["perceptrons", "mnemotron", "calibration", "merging"],
-    ["rejection", "bandit", "active"],
+    ["prediction_sets", "rejection", "bandit", "active"],
     ["explanation"],
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],

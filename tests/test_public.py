@@ -66,6 +66,7 @@ INTERNAL = {
     "river_budget.calibration": {"ClassifierWrapper"},
     "river_budget.datasets": {"File"},
     "river_budget.kernels": {"Category", "Function", "RadialKernel", "Spec", "Statistic"},
+    "river_budget.prediction_sets": {"Quantile", "Quantiles"},
     "river_budget.synth": {"Stream"},
 }
 
@@ -79,4 +80,6 @@ def test_a_name_from_elsewhere_is_found():
 def test_the_wrappers_and_the_policy_are_at_the_root():
     assert rb.Query is rb.active.Query
     assert rb.ArmClassifiers is rb.bandit.ArmClassifiers
-    assert {"ArmClassifiers", "Calibrated", "Query", "Reject"} <= set(rb.__all__) & set(dir(rb))
+    assert {"ArmClassifiers", "Calibrated", "PredictionSets", "Query", "Reject"} <= set(
+        rb.__all__
+    ) & set(dir(rb))

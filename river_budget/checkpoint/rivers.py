@@ -22,10 +22,11 @@ from river_budget.active import Query
 from river_budget.bandit import ArmClassifiers
 from river_budget.calibration import Calibrated
 from river_budget.checkpoint.registry import register
+from river_budget.prediction_sets import PredictionSets
 from river_budget.preprocessing import UnitNorm
 from river_budget.rejection import Reject
 
-OURS: list[Any] = [Calibrated, Reject, Query, ArmClassifiers, UnitNorm]
+OURS: list[Any] = [Calibrated, PredictionSets, Reject, Query, ArmClassifiers, UnitNorm]
 
 RIVERS: list[Any] = [
     compose.Discard, compose.Pipeline, compose.Select, compose.SelectType, compose.TransformerUnion,

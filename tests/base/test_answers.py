@@ -17,6 +17,7 @@ from river_budget.rejection import Reject
 
 WRAPPERS = {
     "calibrated": lambda model: rb.Calibrated(model),
+    "with sets": lambda model: rb.PredictionSets(model),
     "rejecting": lambda model: Reject(model),
     "pipeline": lambda model: preprocessing.StandardScaler() | model,
     "both": lambda model: compose.Pipeline(preprocessing.StandardScaler(), rb.Calibrated(model)),

@@ -224,6 +224,7 @@ def test_an_update_passes_on_what_the_handler_raises(name):
 
 WRAPPERS = {
     "Calibrated": rb.Calibrated,
+    "PredictionSets": rb.PredictionSets,
     "Reject": functools.partial(rb.Reject, doubt="entropy"),
     "Query": functools.partial(rb.active.Query, seed=1),
     "Calibrated in Reject": lambda model: rb.Reject(rb.Calibrated(model), doubt="entropy"),

@@ -73,11 +73,12 @@ def test_predictions_for_a_dict_of_arrays_are_the_labels_that_were_learned(label
     "make",
     [
         lambda: rb.Calibrated(rb.Forgetron(KERNEL)),
+        lambda: rb.PredictionSets(rb.Forgetron(KERNEL)),
         lambda: rb.Reject(rb.Forgetron(KERNEL), threshold=1.0),
         lambda: rb.Reject(rb.Calibrated(rb.Mnemotron()), threshold=1.0, doubt="entropy"),
         lambda: multiclass.OneVsRestClassifier(rb.Forgetron(KERNEL)),
     ],
-    ids=["Calibrated", "Reject", "entropy", "OneVsRest"],
+    ids=["Calibrated", "PredictionSets", "Reject", "entropy", "OneVsRest"],
 )
 def test_wrappers_know_no_label_before_the_first(make, label):
     model, x = make(), {"u": 0.5}

@@ -142,6 +142,7 @@ MODELS = {
     "archive": lambda _: rb.Mnemotron(budget=5, archive=20),
     "regions": lambda _: rb.Mnemotron(budget=5, regions=4, region_budget=5),
     "Calibrated": lambda _: rb.Calibrated(rb.Forgetron(budget=5)),
+    "PredictionSets": lambda _: rb.PredictionSets(rb.Forgetron(budget=5)),
 }
 
 
