@@ -28,8 +28,8 @@ from river_budget.theory import Certificate
 
 __all__ = [
     "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting", "draw_decision_regions",
-    "draw_errors", "draw_expert_weights", "draw_explanation", "draw_regions", "draw_relevances",
-    "mark_drifts", "plot_certificates", "plot_comparison", "plot_continual_runs",
+    "draw_errors", "draw_expert_weights", "draw_explanation", "draw_prediction_sets", "draw_regions",
+    "draw_relevances", "mark_drifts", "plot_certificates", "plot_comparison", "plot_continual_runs",
 ]  # fmt: skip
 
 # The resolution of figures in files.
@@ -54,6 +54,9 @@ PARAMETERS = {
     "rounds": "Numbers of rounds, ascending.",
     "history": "`Mnemotron.expert_weights` after each of these rounds; for relevances, `relevances_`.",
     "explanation": "What `explain` returned.",
+    "labels": "The label of each example.",
+    "sets": "The set of labels that was predicted for each example.",
+    "coverage": "The share of sets that should contain the label.",
     "n_features": "Number of features, those with the largest effects.",
     "drifts": "The indices of the examples with which a new concept begins.",
     "title": "The title.",
@@ -252,10 +255,44 @@ def draw_explanation(axes: Axes, explanation: Explanation, n_features: int = 10)
 
 
 @_plot
+def draw_prediction_sets(
+    axes: Axes,
+    labels: Sequence[Any],
+    sets: Sequence[Any],
+    coverage: float = 0.9,
+    factor: float = 0.99,
+) -> None:
+    """Draw over time how often predicted sets cover the label, and their mean size, both with a fading factor.
+
+    The size has an axis of its own, on the right. The coverage to reach is a dotted line.
+    """
+    hits = [100.0 * (label in own) for label, own in zip(labels, sets, strict=True)]
+    _draw_line(axes, "coverage", _faded(hits, factor), linewidth=1)
+    axes.axhline(100.0 * coverage, color="0.5", linestyle=":", linewidth=0.8)
+    axes.set(xlabel="examples", ylabel="coverage (%)", ylim=(0, 103))
+    right = axes.twinx()
+    right.plot(_faded([len(own) for own in sets], factor), color="C1", linewidth=1, label="size")
+    right.set(ylabel="mean size", ylim=(0, None))
+    lines = [axes.lines[0], right.lines[0]]
+    right.legend(
+        lines, [str(line.get_label()) for line in lines], fontsize="small", loc="lower right"
+    )
+
+
+@_plot
 def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
     """Draw a vertical line at each drift."""
     for drift in drifts:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
+
+
+def _faded(values: Sequence[float], factor: float) -> list[float]:
+    """Return the mean of the values so far, after each one, where the last ones weigh most."""
+    means, total, weight = [], 0.0, 0.0
+    for value in values:
+        total, weight = value + factor * total, 1.0 + factor * weight
+        means.append(total / weight)
+    return means
 
 
 def _draw_cells(axes: Axes, shares: Any, colors: str, rows: Any, columns: Any) -> None:

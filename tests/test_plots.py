@@ -153,6 +153,15 @@ def test_errors_fade(axes):
     assert line.get_ydata() == pytest.approx([100, 100 / 3, 100 / 7])
 
 
+def test_coverage_and_size_of_sets_fade(axes):
+    plots.draw_prediction_sets(axes, "aab", [{"a"}, set(), {"a", "b"}], coverage=0.8, factor=0.5)
+    covered, target = axes.lines
+    (size,) = axes.figure.axes[1].lines
+    assert covered.get_ydata() == pytest.approx([100, 100 / 3, 500 / 7])
+    assert size.get_ydata() == pytest.approx([1, 1 / 3, 9 / 7])
+    assert set(target.get_ydata()) == {80.0}
+
+
 def test_drifts_are_marked(axes):
     plots.mark_drifts(axes, [10, 20])
     assert [line.get_xdata()[0] for line in axes.lines] == [10, 20]

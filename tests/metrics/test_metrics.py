@@ -215,6 +215,35 @@ def test_rolling(make):
     assert rolling.get() == pytest.approx(last.get())
 
 
+SETS = [("a", {"a", "b"}), ("b", {"a"}), ("a", set()), ("c", {"a", "c", "b"})]
+
+
+def test_coverage_and_size_of_sets_by_hand():
+    coverage, size = fed(metrics.SetCoverage(), SETS), fed(metrics.SetSize(), SETS)
+    assert (coverage.get(), size.get()) == (2 / 4, 6 / 4)
+    coverage.update("a", {"a"}, w=4.0)
+    size.update("a", {"a"}, w=4.0)
+    assert (coverage.get(), size.get()) == (6 / 8, 10 / 8)
+
+
+@pytest.mark.parametrize("make", [metrics.SetCoverage, metrics.SetSize])
+def test_metrics_of_sets_follow_rivers_protocol(make):
+    metric = fed(make(), SETS)
+    assert metric.works_with(rb.Forgetron())
+    assert metric.clone().get() == 0.0
+    metric.revert(*SETS[0])
+    assert metric.get() == pytest.approx(fed(make(), SETS[1:]).get())
+    rolling = utils.Rolling(make, window_size=2)
+    for y_true, y_set in SETS:
+        rolling.update(y_true, y_set)
+    assert rolling.get() == pytest.approx(fed(make(), SETS[2:]).get())
+
+
+def test_more_coverage_and_smaller_sets_are_better():
+    assert metrics.SetCoverage().bigger_is_better
+    assert not metrics.SetSize().bigger_is_better
+
+
 def test_a_fading_error_does_not_roll():
     rolling = utils.Rolling(metrics.FadingError, window_size=1)
     rolling.update(True, True)
