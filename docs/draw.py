@@ -147,6 +147,13 @@ def alarms(axes: Axes) -> None:
     axes.legend()
 
 
+def sets(axes: Axes) -> None:
+    """Draw coverage and size of the sets of a recipe, whose topics move half-way through."""
+    names = recipe("sets.md")
+    plots.draw_prediction_sets(axes, names["labels"], names["sets"], coverage=0.95)
+    plots.mark_drifts(axes, [names["N"] // 2 - names["DELAY"] - 1])
+
+
 def why(axes: Axes) -> None:
     """Draw why a false alarm about a payment was given."""
     plots.draw_explanation(axes, recipe("why.md")["false_alarm"])
@@ -177,7 +184,7 @@ def regions(axes: Axes) -> None:
 DRAWN = {
     "algorithms": (relevances, regions),
     "concepts": (budget, margin, support_set, mistake_bound),
-    "recipes": (alerts, why, router, alarms),
+    "recipes": (alerts, why, router, sets, alarms),
 }
 
 
