@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,17 +24,17 @@ from river_budget.perceptrons.forgetron import Forgetron
 
 __all__ = ["PredictionSets"]
 
-# The step sizes of the estimates of a quantile, in logits.
-STEPS = (0.02, 0.1)
+# The step sizes of the two estimates of a quantile, in logits.
+SLOW, FAST = 0.02, 0.1
 
-# The share of the weights of the estimates that returns to equal weights in each round.
+# The share of the weights of two estimates that returns to equal weights in each round.
 SHARE = 0.001
 
 # Larger logits, and those of 0 and 1, count as this.
 LARGEST_LOGIT = 12.0
 
 # No estimate leaves the range of logits by more than a step.
-LARGEST_ESTIMATE = LARGEST_LOGIT + max(STEPS)
+LARGEST_ESTIMATE = LARGEST_LOGIT + FAST
 
 # The odds of a miss at which quantiles are estimated, as multiples of those of the target.
 MULTIPLES = (0.1, 1.0, 3.0)
@@ -51,39 +50,39 @@ ABOVE_ALL = 2.0
 
 
 class Quantile(NamedTuple):
-    """A quantile of a stream of scores, estimated with several step sizes.
+    """A quantile of a stream of scores, with a slow and a fast estimate.
 
-    An estimate moves against the gradient of the pinball loss. A weight is multiplied by `exp(-loss)`.
+    An estimate moves against the gradient of the pinball loss. The weight of an estimate is multiplied
+    by `exp(-loss)`.
 
     Attributes
     ----------
     level
         The share of scores that are below the quantile.
-    estimates, weights
-        The estimate with each step size, and its weight.
-    value
-        The weighted mean of the estimates.
+    slow, fast
+        The estimates.
+    trust
+        The weight of the fast estimate; the other one has the rest of 1.
     """
 
     level: float
-    estimates: list[float]
-    weights: list[float]
-    value: float
+    slow: float
+    fast: float
+    trust: float
+
+    @property
+    def value(self) -> float:
+        """The weighted mean of the estimates."""
+        return self.slow + self.trust * (self.fast - self.slow)
 
     def after(self, score: float) -> Quantile:
         """Return the quantile after a further score."""
-        estimates, odds = [], []
-        for step, estimate, weight in zip(STEPS, self.estimates, self.weights, strict=True):
-            slope = (score < estimate) - self.level
-            odds.append(weight * math.exp(-slope * (estimate - score)))
-            estimates.append(estimate - step * slope)
-        scale = (1.0 - SHARE) / sum(odds)
-        weights = [scale * each + SHARE / len(STEPS) for each in odds]
-        return quantile_of(self.level, estimates, weights)
-
-
-def quantile_of(level: float, estimates: list[float], weights: list[float]) -> Quantile:
-    return Quantile(level, estimates, weights, sum(map(operator.mul, weights, estimates)))
+        level, slow, fast, trust = self
+        slow_slope, fast_slope = (score < slow) - level, (score < fast) - level
+        gain = slow_slope * (slow - score) - fast_slope * (fast - score)
+        odds = trust / (1.0 - trust) * math.exp(gain)
+        trust = (1.0 - SHARE) * odds / (1.0 + odds) + 0.5 * SHARE
+        return Quantile(level, slow - SLOW * slow_slope, fast - FAST * fast_slope, trust)
 
 
 class Quantiles:
@@ -102,15 +101,14 @@ class Quantiles:
 
     @property
     def nbytes(self) -> int:
-        numbers = [number for one in self.each for number in [*one.estimates, *one.weights]]
-        lists = [part for one in self.each for part in (one, one.estimates, one.weights)]
-        return sum(map(sys.getsizeof, [self.each, *numbers, *lists]))
+        numbers = [number for one in self.each for number in one]
+        return sum(map(sys.getsizeof, [self.each, *self.each, *numbers]))
 
     def at(self, level: float) -> float:
         """Return the quantile at a level: between two levels, on the line from one to the other."""
-        below = self.each[0]
+        below, *others = self.each
         value = below.value
-        for above in self.each[1:]:
+        for above in others:
             # Estimates at two levels may cross.
             rise = max(0.0, above.value - value)
             share = (level - below.level) / (above.level - below.level)
@@ -125,19 +123,19 @@ class Quantiles:
 
     def state(self) -> State:
         return {
-            "estimates": np.array([one.estimates for one in self.each]),
-            "weights": np.array([one.weights for one in self.each]),
+            "estimates": np.array([[one.slow, one.fast] for one in self.each]),
+            "trust": np.array([one.trust for one in self.each]),
         }
 
     def restore(self, state: State) -> None:
-        shape = len(self.each), len(STEPS)
-        estimates = floats(state["estimates"], shape, LARGEST_ESTIMATE)
-        weights = floats(state["weights"], shape, 1.0)
-        are_shares = (weights > 0.0).all() and np.allclose(weights.sum(axis=1), 1.0)
-        require(are_shares, "the weights of estimates are wrong")
-        levels = [one.level for one in self.each]
-        rows = zip(levels, estimates.tolist(), weights.tolist(), strict=True)
-        self.each = [quantile_of(*row) for row in rows]
+        estimates = floats(state["estimates"], (len(self.each), 2), LARGEST_ESTIMATE).tolist()
+        trust = floats(state["trust"], (len(self.each),), 1.0)
+        are_shares = ((trust > 0.0) & (trust < 1.0)).all()
+        require(are_shares, "the weight of an estimate is not between 0 and 1")
+        self.each = [
+            Quantile(one.level, slow, fast, weight)
+            for one, (slow, fast), weight in zip(self.each, estimates, trust.tolist(), strict=True)
+        ]
 
 
 @documented
@@ -347,7 +345,7 @@ class PredictionSets(ClassifierWrapper):
 
 def _at_start(odds: float) -> Quantile:
     """Return the quantile at the level with these odds before the first score."""
-    return quantile_of(odds / (1.0 + odds), [0.0] * len(STEPS), [1.0 / len(STEPS)] * len(STEPS))
+    return Quantile(odds / (1.0 + odds), slow=0.0, fast=0.0, trust=0.5)
 
 
 def _gaps_of(answer: Answer) -> dict[Any, float]:

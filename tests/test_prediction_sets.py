@@ -372,15 +372,16 @@ def test_checkpoints_of_pipelines_go_on_bit_for_bit(name):
         ("estimates", np.full((3, 2), 13.0)),
         ("estimates", np.full((3, 2), math.nan)),
         ("estimates", np.zeros((2, 2))),
-        ("weights", np.full((3, 2), 0.4)),
-        ("weights", np.array([[0.0, 1.0]] * 3)),
+        ("trust", np.array([0.5, 1.0, 0.5])),
+        ("trust", np.array([0.5, 0.0, 0.5])),
+        ("trust", np.full(2, 0.5)),
     ],
 )
 def test_forged_quantiles_are_refused(name, value):
     model = rb.PredictionSets(rb.Forgetron())
     state = model.state()
     state["quantiles"][name] = value
-    with pytest.raises(ValueError, match=r"array|estimates"):
+    with pytest.raises(ValueError, match=r"array|weight"):
         model.restore(state)
 
 
