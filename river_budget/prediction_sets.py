@@ -244,7 +244,7 @@ class PredictionSets(ClassifierWrapper):
         Keyword arguments such as the weight `w` go to the model. The threshold counts every example
         once.
         """
-        self._learn_with(None, x, y, None, kwargs)
+        self._learn_with(self._probabilities_if_any(x), None, x, y, None, kwargs)
 
     def learn_many(self, X: Batch, y: LabelSeries, **kwargs: Any) -> None:
         """Learn the rows of a frame in order, as `learn_one` does, with the same keyword arguments for all.
@@ -265,12 +265,15 @@ class PredictionSets(ClassifierWrapper):
 
     def _learn_answer(self, answer: Answer, y: Any, w: float) -> None:
         """Learn the example of an answer, and whether the set of that time covers the label."""
-        _gaps_of(answer)
-        super()._learn_answer(answer, y, w)
+        gaps, asked = _gaps_of(answer), answer.asked._replace(gaps=None)
+        is_late = getattr(self._chain.source, "n_rounds", None) != answer.n_rounds
+        now = self._probabilities_if_any(answer.x) if is_late else answer.probabilities
+        self._learn_with(now, gaps, answer.x, y, asked, _options(w))
 
     def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
         # A model inside that keeps gaps, too, computes its own anew.
-        self._learn_with(asked.gaps, x, y, asked._replace(gaps=None), _options(w))
+        inside = asked._replace(gaps=None)
+        self._learn_with(self._probabilities_if_any(x), asked.gaps, x, y, inside, _options(w))
 
     def _check_restored(self) -> None:
         self._threshold = self._threshold_of(self._quantiles, self.excess)
@@ -302,16 +305,20 @@ class PredictionSets(ClassifierWrapper):
 
     def _learn_with(
         self,
+        probabilities: dict[Any, float],
         gaps: dict[Any, float] | None,
         x: Features,
         y: Any,
         asked: Asked | None,
         options: dict[str, Any],
     ) -> None:
-        """Let the model learn an example, whose set had these gaps, or has those of now if None."""
+        """Let the model learn an example, given its probabilities now and the gaps of its set.
+
+        If gaps are None, the set is that of now.
+        """
         check_class(y)
         chain = self._chain
-        quantiles, excess = self._after(self._probabilities_if_any(x), gaps, y)
+        quantiles, excess = self._after(probabilities, gaps, y)
         threshold = self._threshold_of(quantiles, excess)
         n_rounds = chain.n_rounds
         try:

@@ -140,14 +140,13 @@ class Plain:
         self.excess += is_missed - self.miss_rate
 
 
-@pytest.mark.parametrize("coverage", [0.5, 0.9, 0.99])
-@pytest.mark.parametrize("delay", [0, 30])
+@pytest.mark.parametrize(("coverage", "delay"), [(0.9, 0), (0.7, 30)])
 def test_it_is_a_plain_second_implementation(coverage, delay):
     rng, model, plain = random.Random(1), rb.PredictionSets(Given(), coverage), Plain(coverage)
     waiting = []
-    for t in range(1000):
+    for t in range(600):
         x, y = drawn(rng)
-        if t > 600:  # A concept whose labels the model finds improbable.
+        if t > 300:  # A concept whose labels the model finds improbable.
             y = min(x, key=x.get)
         assert model.threshold == pytest.approx(plain.threshold(), rel=1e-9)
         answer = model.ask(x)
@@ -169,7 +168,7 @@ ADVERSARIES = {
     "against the set": lambda t, x, labels: min(set(x) - labels, default="a"),
     "for the set": lambda t, x, labels: min(labels, default="a"),
     "in turn": lambda t, x, labels: (
-        min(set(x) - labels, default="a") if t // 700 % 2 else min(labels, default="a")
+        min(set(x) - labels, default="a") if t // 500 % 2 else min(labels, default="a")
     ),
     "the least probable": lambda t, x, labels: min(x, key=x.get),
     "the most probable": lambda t, x, labels: max(x, key=x.get),
@@ -179,9 +178,9 @@ ADVERSARIES = {
 @pytest.mark.parametrize("kind", ["drawn", "the same", "certain"])
 @pytest.mark.parametrize("adversary", ADVERSARIES.values(), ids=ADVERSARIES)
 def test_the_long_run_coverage_on_adversarial_sequences(adversary, kind):
-    rng, model = random.Random(1), rb.PredictionSets(Given(), coverage=0.8)
+    rng, model = random.Random(1), rb.PredictionSets(Given(), coverage=0.5)
     n_missed, furthest = 0, 0.0
-    for t in range(3000):
+    for t in range(1500):
         x = drawn(rng)[0] if kind == "drawn" else {"a": 0.5, "b": 0.3, "c": 0.2}
         if kind == "certain":
             x = {"a": 1.0, "b": 0.0, "c": 0.0}
@@ -189,12 +188,12 @@ def test_the_long_run_coverage_on_adversarial_sequences(adversary, kind):
         y = adversary(t, x, labels)
         n_missed += y not in labels
         model.learn_one(x, y)
-        furthest = max(furthest, abs(n_missed - 0.2 * (t + 1)))
+        furthest = max(furthest, abs(n_missed - 0.5 * (t + 1)))
     assert furthest <= bound(model)
-    assert model.excess == pytest.approx(n_missed - 0.2 * 3000)
+    assert model.excess == pytest.approx(n_missed - 0.5 * 1500)
 
 
-@pytest.mark.parametrize("coverage", [0.8, 0.9, 0.99])
+@pytest.mark.parametrize("coverage", [0.8, 0.95])
 def test_the_coverage_of_right_probabilities(coverage):
     rng, model = random.Random(2), rb.PredictionSets(Given(), coverage)
     metric = rb.metrics.SetCoverage()

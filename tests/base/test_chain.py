@@ -152,7 +152,14 @@ class Counting(preprocessing.StandardScaler):
         return super().transform_one(x)
 
 
-@pytest.mark.parametrize("wrap", [rb.Calibrated, rb.Reject], ids=["calibrated", "rejecting"])
+each_wrapper = pytest.mark.parametrize(
+    "wrap",
+    [rb.Calibrated, rb.PredictionSets, rb.Reject],
+    ids=["calibrated", "with sets", "rejecting"],
+)
+
+
+@each_wrapper
 def test_an_answer_transforms_an_example_once(wrap):
     scaler = Counting()
     model = wrap(scaler | rb.Forgetron(budget=5))
@@ -171,7 +178,7 @@ def test_a_filter_may_keep_an_example_from_the_classifier(threshold, n_learned):
     assert inner.n_rounds == n_learned
 
 
-@pytest.mark.parametrize("wrap", [rb.Calibrated, rb.Reject], ids=["calibrated", "rejecting"])
+@each_wrapper
 def test_answers_of_wrappers(wrap):
     model, other = (wrap(preprocessing.StandardScaler() | rb.Forgetron(budget=5)) for _ in range(2))
     for x, label in stream("types"):
