@@ -21,6 +21,8 @@ from river_budget import keyed
 
 N_EVENTS, N_KEYS, BUDGET = 100_000, 5_000, 30
 COMMIT_INTERVAL = 5.0
+GUARANTEES = ("at-least-once", "exactly-once")
+WORKERS = ("A", "AB")
 
 
 def learner() -> keyed.KeyedLearner:
@@ -121,6 +123,13 @@ class Run:
         return seconds
 
 
+def cost_of(guarantee: str, names: str, stream: list[keyed.Event]) -> Cost:
+    """Return what workers with these names take on new topics."""
+    with agents.kafka(guarantee) as job, tempfile.TemporaryDirectory() as directory:
+        job = job._replace(learner=learner, commit_interval=COMMIT_INTERVAL)
+        return Run(job, Path(directory)).cost(names, stream)
+
+
 def main() -> None:
     print(
         f"on a broker: {N_EVENTS:,} events of {N_KEYS:,} keys, Forgetron with a budget of {BUDGET}, "
@@ -128,9 +137,7 @@ def main() -> None:
     )
     print(HEADER)
     stream = list(events(N_KEYS, N_EVENTS))
-    for guarantee in ("at-least-once", "exactly-once"):
-        for names in ("A", "AB"):
-            with agents.kafka(guarantee) as job, tempfile.TemporaryDirectory() as directory:
-                job = job._replace(learner=learner, commit_interval=COMMIT_INTERVAL)
-                cost = Run(job, Path(directory)).cost(names, stream)
-                print(f"{guarantee:<15}{len(names):>7}{cost}", flush=True)
+    for guarantee in GUARANTEES:
+        for names in WORKERS:
+            cost = cost_of(guarantee, names, stream)
+            print(f"{guarantee:<15}{len(names):>7}{cost}", flush=True)

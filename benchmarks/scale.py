@@ -6,7 +6,7 @@
 The first command measures into `benchmarks/scale.json`, and the second writes the tables of `docs/scale.md`. The
 budgets are full, and ten features have random values, which no compression makes smaller. Times are of the
 processor, the least of several; events a second are of a quiet machine only if it is one. An engine that is not
-installed is left out.
+installed is left out, and so are workers on a broker unless RIVER_BUDGET_KAFKA names one.
 
 """
 
@@ -105,7 +105,8 @@ def of_model(make: Callable[[], Any]) -> Figures:
     chunk = iter(chunks)
     advance = least(lambda: [learner.advance(live, event) for event in next(chunk)])
     return {
-        "state": len(state), "load": load, "store": store, "event": advance / N_TIMED
+        "state": len(state), "compressed": len(checkpoint.dumps(live.model, live.state(), compress=True)),
+        "load": load, "store": store, "event": advance / N_TIMED,
     }  # fmt: skip
 
 
@@ -156,6 +157,18 @@ def engines() -> Figures:
     return found
 
 
+def workers() -> Figures:
+    """Return what workers of Quix Streams take on the broker that RIVER_BUDGET_KAFKA names."""
+    from benchmarks import keyed_kafka
+
+    stream = list(events(keyed_kafka.N_KEYS, keyed_kafka.N_EVENTS))
+    return {
+        f"{guarantee}, {len(names)}": keyed_kafka.cost_of(guarantee, names, stream)._asdict()
+        for guarantee in keyed_kafka.GUARANTEES
+        for names in keyed_kafka.WORKERS
+    }
+
+
 def settings() -> dict[str, Any]:
     commit = ["git", "log", "-1", "--format=%h", "--", "river_budget"]
     return {
@@ -168,7 +181,8 @@ def states(found: Figures) -> str:
     """Return the table of models."""
     return markdown({
         f"`{name}`": {
-            "kB, stored": f"{figures['state'] / 1e3:,.1f}",
+            "kB": f"{figures['state'] / 1e3:,.1f}",
+            "kB, compressed": f"{figures['compressed'] / 1e3:,.1f}",
             "ms to load": f"{figures['load'] * 1e3:.2f}",
             "ms to store": f"{figures['store'] * 1e3:.2f}",
             "µs an event, live": f"{figures['event'] * 1e6:.0f}",
@@ -214,6 +228,24 @@ def speeds(found: Figures) -> str:
     })  # fmt: skip
 
 
+def on_kafka(found: Figures) -> str:
+    """Return the table of workers on a broker."""
+    if not found["workers"]:
+        return "These figures were not measured: there was no broker."
+    return markdown({
+        name: {
+            "events/s": f"{cost['rate']:,.0f}",
+            "µs an event": f"{cost['processor']:.0f}",
+            "bytes an event": f"{cost['changelog']:,.0f}",
+            "bytes a key": f"{cost['state']:,.0f}",
+            "MB a worker": f"{cost['resident'] / 1e6:.0f}",
+            "s, restart": f"{cost['restart']:.1f}",
+            "s, without its disk": f"{cost['recovery']:.1f}",
+        }
+        for name, cost in found["workers"].items()
+    })  # fmt: skip
+
+
 def stated(found: Figures) -> str:
     """Return the settings as a sentence."""
     values = found["settings"]
@@ -230,7 +262,7 @@ def from_file(table: Callable[[Figures], str]) -> Callable[[Figures], str]:
 
 TABLES = {
     "states": from_file(states), "changelog": from_file(changelog), "messages": from_file(messages),
-    "engines": from_file(speeds), "scale_settings": from_file(stated),
+    "engines": from_file(speeds), "workers": from_file(on_kafka), "scale_settings": from_file(stated),
 }  # fmt: skip
 
 
@@ -240,6 +272,7 @@ def main() -> None:
         "models": {name: of_model(make) for name, make in MODELS.items()},
         "messages": {n: {dtype: of_merged(n, dtype) for dtype in DTYPES} for n in FEATURES},
         "engines": engines(),
+        "workers": workers() if "RIVER_BUDGET_KAFKA" in os.environ else {},
     }
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
