@@ -38,8 +38,8 @@ class Cost(NamedTuple):
         Events a second, from the first that is sent to the last answer.
     processor
         Microseconds of the workers' processor time for an event, commits included.
-    changelog, state
-        Bytes that the changelog has for an event, and those of the last state of a key.
+    writes, changelog, state
+        States that are written for an event and their bytes, and the bytes of the last state of a key.
     resident
         Bytes of the largest worker.
     restart, recovery
@@ -48,6 +48,7 @@ class Cost(NamedTuple):
 
     rate: float
     processor: float
+    writes: float
     changelog: float
     state: float
     resident: int
@@ -56,13 +57,13 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.rate:>10,.0f}{self.processor:>10.0f}{self.changelog:>13,.0f}{self.state:>11,.0f}"
+            f"{self.rate:>10,.0f}{self.processor:>10.0f}{self.writes:>14.2f}{self.changelog:>13,.0f}{self.state:>11,.0f}"
             f"{self.resident / 1e6:>13.0f}{self.restart:>12.1f}{self.recovery:>17.1f}"
         )
 
 
 HEADER = (
-    f"{'delivery':<15}{'workers':>7}{'events/s':>10}{'us/event':>10}{'bytes/event':>13}{'bytes/key':>11}"
+    f"{'delivery':<15}{'workers':>7}{'events/s':>10}{'us/event':>10}{'writes/event':>14}{'bytes/event':>13}{'bytes/key':>11}"
     f"{'MB a worker':>13}{'restart, s':>12}{'without disk, s':>17}"
 )
 
@@ -99,7 +100,7 @@ class Run:
         resident = max(map(resident_bytes, pids))
         self._workers.stop()
 
-        changelog = sum(map(len, self._topics.messages(self._job.changelog)))
+        written = [len(message) for message in self._topics.messages(self._job.changelog)]
         states = self._topics.states().values()
         self.seconds_to_an_answer()  # A gets the states of all keys.
         restart = self.seconds_to_an_answer()
@@ -107,7 +108,7 @@ class Run:
         recovery = self.seconds_to_an_answer()
         self._topics.close()
         return Cost(
-            rate, 1e6 * processor / len(stream), changelog / len(stream),
+            rate, 1e6 * processor / len(stream), len(written) / len(stream), sum(written) / len(stream),
             sum(map(len, states)) / len(states), resident, restart, recovery,
         )  # fmt: skip
 

@@ -2,8 +2,8 @@
 
 Two workers deliver exactly once. While events arrive, one of them is killed, loses its disk half of the times,
 and starts again at once. Every second kill comes at a random moment, and the others as soon as states of a
-commit are in the changelog. In the end, the answers that a reader of committed
-messages sees, and the states in the changelog, are compared with those of a loop in one process.
+commit are in the changelog. In the end, the answers that a reader of committed messages sees, and the states
+in the changelog, are compared with those of a loop in one process.
 
 """
 
