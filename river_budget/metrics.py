@@ -260,7 +260,7 @@ class SetSize(base.MeanMetric, base.MultiClassMetric):
     SetSize: 1.5
     """
 
-    _fmt = ",.2f"
+    _fmt = ",.3f"
     bigger_is_better = False
 
     def __init__(self) -> None:

@@ -181,7 +181,7 @@ class PredictionSets(ClassifierWrapper):
     ...     size.update(y, labels)
     ...     model.learn_one(x, y)
     >>> coverage, size
-    (SetCoverage: 89.70%, SetSize: 0.93)
+    (SetCoverage: 89.70%, SetSize: 0.926)
 
     References
     ----------
