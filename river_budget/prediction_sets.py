@@ -14,7 +14,7 @@ from river.compose import Pipeline
 
 from river_budget._checks import check_probability
 from river_budget._core.answer import Answer, Asked
-from river_budget._state import Field, Number, State, floats, require
+from river_budget._state import LARGEST_COUNT, Field, Number, State, floats, require
 from river_budget.base import documented
 from river_budget.base.frames import Batch, LabelSeries, by_row, frame_of, labels_of
 from river_budget.base.labels import check_class
@@ -193,7 +193,12 @@ class PredictionSets(ClassifierWrapper):
 
     _quantiles = Field[Quantiles]()
 
-    excess = Number(doc="By how much the misses exceed the target; below 0 if there are fewer.")
+    excess = Number(
+        -LARGEST_COUNT,
+        LARGEST_COUNT,
+        start=0.0,
+        doc="By how much the misses exceed the target; below 0 if there are fewer.",
+    )
 
     def __init__(self, model: base.Classifier | Pipeline, coverage: float = 0.9) -> None:
         super().__init__(model)

@@ -384,6 +384,13 @@ def test_forged_quantiles_are_refused(name, value):
         model.restore(state)
 
 
+@pytest.mark.parametrize("excess", [1e300, -1e300, math.nan, 3])
+def test_a_forged_excess_is_refused(excess):
+    model = rb.PredictionSets(rb.Forgetron())
+    with pytest.raises(ValueError, match="is not"):
+        model.restore(model.state() | {"excess": excess})
+
+
 def test_its_state_is_small_and_does_not_grow():
     model = learned(rb.PredictionSets(rb.Forgetron(budget=5)), gaussians(100))
     own = model.memory_bytes - model.model.memory_bytes
