@@ -193,6 +193,20 @@ def test_the_long_run_coverage_on_adversarial_sequences(adversary, kind):
     assert model.excess == pytest.approx(n_missed - 0.5 * 1500)
 
 
+@pytest.mark.parametrize("adversary", ["against the set", "for the set", "in turn"])
+def test_the_long_run_coverage_with_late_labels(adversary):
+    delay, model, x = 60, rb.PredictionSets(Given(), coverage=0.5), {"a": 0.5, "b": 0.3, "c": 0.2}
+    waiting, furthest = [], 0.0
+    for t in range(1500):
+        answer = model.ask(x)
+        labels = model.set_of(answer)
+        waiting.append((answer, ADVERSARIES[adversary](t, x, labels)))
+        if len(waiting) > delay:
+            model.learn(*waiting.pop(0))
+        furthest = max(furthest, abs(model.excess))
+    assert furthest <= bound(model) + delay
+
+
 @pytest.mark.parametrize("coverage", [0.8, 0.95])
 def test_the_coverage_of_right_probabilities(coverage):
     rng, model = random.Random(2), rb.PredictionSets(Given(), coverage)
