@@ -24,6 +24,9 @@ from river_budget.perceptrons.forgetron import Forgetron
 
 __all__ = ["PredictionSets"]
 
+# The smallest share of misses, and of hits, that can be asked for.
+RAREST = 1e-6
+
 # The step sizes of the two estimates of a quantile, in logits.
 SLOW, FAST = 0.02, 0.1
 
@@ -166,7 +169,7 @@ class PredictionSets(ClassifierWrapper):
         A classifier that predicts probabilities, or a pipeline that ends in one. The better calibrated
         they are, the smaller the sets.
     coverage
-        The share of rounds in which the set covers the label, between 0 and 1.
+        The share of rounds in which the set covers the label, from 0.000001 to 0.999999.
 
     Examples
     --------
@@ -203,7 +206,8 @@ class PredictionSets(ClassifierWrapper):
     def __init__(self, model: base.Classifier | Pipeline, coverage: float = 0.9) -> None:
         super().__init__(model)
         check_probability("coverage", coverage)
-        require(0.0 < coverage < 1.0, f"coverage must be between 0 and 1, got {coverage}")
+        is_possible = RAREST <= coverage <= 1.0 - RAREST
+        require(is_possible, f"coverage must be from {RAREST} to {1.0 - RAREST}, got {coverage}")
         self.coverage = coverage
         self._miss_rate = 1.0 - coverage
         self._firm = math.sqrt(HORIZON * coverage * self._miss_rate)

@@ -317,10 +317,17 @@ def test_a_refused_example_changes_nothing(x, y):
     assert checkpoint.dumps(model) == before
 
 
-@pytest.mark.parametrize("coverage", [0.0, 1.0, -0.1, 1.1, math.nan, "a", None])
+@pytest.mark.parametrize("coverage", [0.0, 1.0, 1e-300, -0.1, 1.1, math.nan, "a", None])
 def test_coverages_out_of_range(coverage):
     with pytest.raises(ValueError, match="coverage"):
         rb.PredictionSets(rb.Forgetron(), coverage)
+
+
+@pytest.mark.parametrize("coverage", [prediction_sets.RAREST, 1 - prediction_sets.RAREST])
+def test_the_most_extreme_coverages(coverage):
+    model = learned(rb.PredictionSets(rb.Forgetron(budget=5), coverage), gaussians(50))
+    assert 0.0 <= model.threshold <= 2.0
+    assert math.isfinite(model.excess)
 
 
 def test_only_classifiers_are_wrapped():
