@@ -73,14 +73,14 @@ class ClassifierWrapper(Copied, Learned, base.Wrapper[base.Estimator], base.Clas
 
     def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
         """Learn an example that was asked about before."""
-        self._chain.learn(x, y, asked, **_options(w))
+        self._chain.learn(x, y, asked, **options_of(w))
 
     def _note_prediction(self) -> None:
         """Note that the last example that was asked about was predicted."""
         self._chain.note_prediction()
 
 
-def _options(w: float) -> dict[str, Any]:
+def options_of(w: float) -> dict[str, Any]:
     """Return a weight as a keyword argument: none for 1, as a model of another library may take none."""
     return {} if w == 1.0 else {"w": w}
 
@@ -184,7 +184,7 @@ class Calibrated(ClassifierWrapper):
     def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
         gaps = self._gaps_if_any(x) if asked.gaps is None else asked.gaps
         # A calibrated model inside has gaps of its own.
-        self._learn_with(gaps, x, y, asked._replace(gaps=None), _options(w))
+        self._learn_with(gaps, x, y, asked._replace(gaps=None), options_of(w))
 
     def _gaps(self, x: Features) -> dict[Any, float]:
         """Return the gaps that the maps calibrate, of what the model says of an example now."""

@@ -11,7 +11,7 @@ from river_budget._features import is_array
 from river_budget._state import Field, Number, State, require
 from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.scales import next_update
-from river_budget.kernels import RBF, Scaled
+from river_budget.kernels import RBF, Features, Scaled
 
 __all__ = ["KernelLDA"]
 
@@ -88,6 +88,7 @@ class KernelLDA(OnlineClassifier):
     ----------
     [^1]: [Rahimi & Recht 2007](https://papers.nips.cc/paper/3182-random-features-for-large-scale-kernel-machines)
     [^2]: [Momeni, Mazumder & Liu 2024](https://arxiv.org/abs/2412.15571)
+    [^3]: [McDonnell et al. 2023](https://arxiv.org/abs/2307.02251), for its largest score
     """
 
     _instead: ClassVar = {
@@ -127,6 +128,26 @@ class KernelLDA(OnlineClassifier):
         """The kernel, with the width and the scales of the features that were learned."""
         scales, kernel = self._feature_scales, self.kernel
         return kernel if scales is None else scales.in_units_of_user(RBF(self._gamma or None))
+
+    def novelty_one(self, x: Features) -> float:
+        """Return how unlike everything learned x is, from 0 to 1.
+
+        It is `1 - max(s) / (1 + 10 v)`: s are the means of the labels at x in the regression of one-hot
+        labels [^3], near 1 for the label of a known example, and v is the variance of x in it,
+        `phi' P phi`, which is large where nothing was learned. In each round that it is asked for, it takes
+        another O(D^2).
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is refused.
+        """
+        return self._f.novelty(x)
 
     def _check_restored(self) -> None:
         super()._check_restored()

@@ -2,22 +2,83 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from river import base
 from river.compose import Pipeline
 
-from river_budget._checks import check_probability, one_of
-from river_budget._core.answer import Answer
-from river_budget._state import require
+from river_budget._checks import check_probability, number_check, one_of
+from river_budget._core.answer import Answer, Asked
+from river_budget._state import Field, State, count, finite, require
 from river_budget.base import documented
-from river_budget.calibration import ClassifierWrapper
+from river_budget.base.frames import Batch, LabelSeries, frame_of, labels_of
+from river_budget.base.labels import weights_of
+from river_budget.calibration import ClassifierWrapper, options_of
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
 
 __all__ = ["Reject"]
+
+# The steps of a learned threshold, chosen on doubts about clinc150, Pendigits, jumps and trends: the spread is a
+# mean over about so many examples, a step is this share of it, and the level moves by this share of what is missing.
+MEMORY, STEP, CORRECTION = 1000, 0.6, 0.0003
+
+check_share = number_check("a number from 0.001 to 0.5", lambda value: 0.001 <= value <= 0.5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantile:
+    """The number that a share of a stream exceeds, followed through drift.
+
+    Each example moves `value` up by a multiple of `1 - level` if it exceeds that, and else down by the
+    same multiple of `level`, so it settles where the share of larger ones is `level`. While a trend lasts,
+    it lags behind. So `level` moves, too, until the share is what was asked for.
+    """
+
+    n: int = 0
+    value: float = 1.0  # While n is 0, no doubt exceeds it.
+    spread: float = 0.0  # The mean distance of the stream from `value`.
+    level: float = 0.0
+
+    def after(self, doubt: float, share: float) -> Quantile:
+        """Return the quantile after another example."""
+        n = self.n + 1
+        value = self.value if self.n else 0.0
+        memory = min(n, MEMORY)
+        spread = self.spread + (abs(doubt - value) - self.spread) / memory
+        if n * share <= 1.0:
+            # At first, the largest of all examples.
+            return Quantile(n, max(value, doubt), spread, share)
+        exceeds = doubt > value
+        level = self.level + CORRECTION * (share - exceeds)
+        level = min(max(level, 0.5 * share), 2.0 * share)
+        value += STEP * spread / (share * memory) * (exceeds - level)
+        # It may leave the range of the stream by a step, or else steps at the end of the range would not cancel out.
+        return Quantile(n, value, spread, level)
+
+    def state(self) -> State:
+        """Return the fields."""
+        return dataclasses.asdict(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return sys.getsizeof(self) + sum(map(sys.getsizeof, self.state().values()))
+
+
+def quantile_of(state: State) -> Quantile:
+    """Return the quantile of a state. Raises ValueError if a field is invalid."""
+    return Quantile(
+        n=count(state["n"]),
+        value=finite(state["value"], -1.0, 10.0),
+        spread=finite(state["spread"], 0.0, 10.0),
+        level=finite(state["level"], 0.0, 1.0),
+    )
 
 
 @documented
@@ -31,19 +92,27 @@ class Reject(ClassifierWrapper):
     - Entropy finds examples that could belong to several labels: that of the probabilities, as a
       share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
-    To choose one and a threshold, compare the doubt about known and unknown examples with
+    The threshold is given, or learned from the share of known examples to reject. For that, each
+    learned example whose label the model knows moves the threshold, by the doubt about it before it is
+    learned: up if it would have been rejected, and else down a little, as online quantile estimation
+    and adaptive conformal inference [^1] do. The steps follow the spread of the doubts, and the threshold
+    follows drift, in one or two thousand examples.
+
+    To choose a kind of doubt, compare the doubt about known and unknown examples with
     `river.metrics.ROCAUC`. River's metrics leave rejected examples out: report the answered share.
     `learn_one` and `predict_proba_one` reject nothing.
 
     Parameters
     ----------
     model
-        A classifier, or a pipeline that ends in one. Novelty needs one of this package with a
-        support set, also in `Calibrated`; entropy needs one that predicts probabilities.
+        A classifier, or a pipeline that ends in one. Novelty needs one of this package, also in
+        `Calibrated`; entropy needs one that predicts probabilities.
     threshold
-        The largest doubt about an example that is answered, from 0 to 1.
+        The largest doubt about an example that is answered, from 0 to 1; 0.5 if no share is given.
     doubt
         `"novelty"` or `"entropy"`.
+    share
+        The share of known examples to reject, from 0.001 to 0.5, in the place of a threshold.
 
     Examples
     --------
@@ -55,23 +124,54 @@ class Reject(ClassifierWrapper):
     ...     model.learn_one({"u": u}, "low" if u < 0.5 else "high")
     >>> [model.predict_one({"u": u}) for u in (0.2, 0.8, -2.0)]
     ['low', 'high', None]
+
+    With a share, on a stream that drifts:
+
+    >>> model = rb.Reject(rb.KernelLDA(n_features=100, forgetting=0.999), share=0.05)
+    >>> n_rejected = 0
+    >>> for x, y in rb.synth.RotatingGaussians(5000, seed=1):
+    ...     n_rejected += model.predict_one(x) is None
+    ...     model.learn_one(x, y)
+    >>> f"{n_rejected / 5000:.1%}"
+    '4.8%'
+
+    References
+    ----------
+    [^1]: [Gibbs, I. and Candes, E., 2021. Adaptive conformal inference under distribution shift. NeurIPS.](https://arxiv.org/abs/2106.00170)
     """
 
+    _quantile = Field(Quantile, quantile_of)
+
     def __init__(
-        self, model: base.Classifier | Pipeline, threshold: float = 0.5, doubt: str = "novelty"
+        self,
+        model: base.Classifier | Pipeline,
+        threshold: float | None = None,
+        doubt: str = "novelty",
+        share: float | None = None,
     ) -> None:
         super().__init__(model)
-        check_probability("threshold", threshold)
         one_of("novelty", "entropy")("doubt", doubt)
-        has_novelty = self._chain.has_novelty
-        error = "the model keeps no examples, so there is no novelty: use doubt='entropy'"
-        require(doubt == "entropy" or has_novelty, error)
+        error = "the model has no novelty_one: use doubt='entropy', or a classifier of this package"
+        require(doubt == "entropy" or self._chain.has_novelty, error)
+        if share is None:
+            threshold = 0.5 if threshold is None else threshold
+            check_probability("threshold", threshold)
+        else:
+            check_share("share", share)
+            error = "give a threshold or a share, and not both: a share is that which the threshold is learned from"
+            require(threshold is None, error)
         self.threshold = threshold
         self.doubt = doubt
+        self.share = share
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": Forgetron()}
+
+    @property
+    def current_threshold(self) -> float:
+        """The largest doubt about an example that is answered now: as given, or as learned so far."""
+        return self._quantile.value if self.threshold is None else self.threshold
 
     def doubt_one(self, x: Features) -> float:
         """Return the doubt about x, from 0 to 1. Raises ValueError if the model refuses x."""
@@ -81,15 +181,88 @@ class Reject(ClassifierWrapper):
 
     def ask(self, x: Features) -> Answer:
         answer = self._chain.ask(x)
-        is_by_novelty = self.doubt == "novelty"
-        doubt = answer.novelty if is_by_novelty else _entropy(answer.probabilities)
-        if doubt > self.threshold:
+        if self._doubt_of(answer) > self.current_threshold:
             answer.label = None
         return answer
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         doubt, label = self.doubt_one(x), super().predict_one(x, **kwargs)
-        return None if doubt > self.threshold else label
+        return None if doubt > self.current_threshold else label
+
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
+        """Let the model learn an example, and the threshold the doubt about it.
+
+        Keyword arguments such as the weight `w` go to the model. The threshold counts every example
+        once, because it estimates a share of the stream as it is.
+        """
+        self._learn_with(x, y, None, kwargs)
+
+    def learn_many(
+        self,
+        X: Batch,
+        y: LabelSeries,
+        w: float | Iterable[float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
+
+        The model needs no `learn_many`. Raises ValueError at a row that `learn_one` refuses; the rows
+        before it are learned.
+
+        Parameters
+        ----------
+        X
+            A frame of features, or a dict of columns, as arrays (rows,) of values or (rows, elements).
+        y
+            A series of labels.
+        w
+            A series or sequence of weights, or one weight for all rows.
+        **kwargs
+            Further arguments of `learn_one` of the model, the same for all rows.
+        """
+        frame = frame_of(X)
+        labels = labels_of(y, len(frame.rows))
+        weights = np.ones(len(labels)) if w is None else weights_of(w, len(labels))
+        for row, label, weight in zip(frame.rows, labels, weights.tolist(), strict=True):
+            x = dict(zip(frame.columns, row.tolist(), strict=True))
+            self.learn_one(x, label, **options_of(weight), **kwargs)
+
+    def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
+        self._learn_with(x, y, asked, options_of(w))
+
+    def _learn_with(
+        self, x: Features, y: Any, asked: Asked | None, options: dict[str, Any]
+    ) -> None:
+        """Let the model learn an example, and the threshold the doubt about it."""
+        chain = self._chain
+        n_rounds = chain.n_rounds
+        before, after = self._quantile, self._quantile_after(x, y, options)
+        try:
+            chain.learn(x, y, asked, **options)
+        except BaseException:
+            # An interrupt may come after the model has learned.
+            if n_rounds is None or chain.n_rounds == n_rounds:
+                after = before
+            raise
+        finally:
+            self._quantile = after
+
+    def _quantile_after(self, x: Features, y: Any, options: dict[str, Any]) -> Quantile:
+        """Return the quantile of the doubts after an example that the model has not learned yet."""
+        if self.share is None or options.get("w") == 0:
+            return self._quantile
+        try:
+            answer = self._chain.ask(x)
+            known = answer.scores if self.doubt == "novelty" else answer.probabilities
+            if y not in known:  # An example of a new label is one that is to be rejected.
+                return self._quantile
+            return self._quantile.after(self._doubt_of(answer), self.share)
+        except (TypeError, ValueError):
+            # The model says what is wrong, unless it may learn an example that it cannot score.
+            return self._quantile
+
+    def _doubt_of(self, answer: Answer) -> float:
+        return answer.novelty if self.doubt == "novelty" else _entropy(answer.probabilities)
 
 
 def _entropy(probabilities: dict[Any, float]) -> float:

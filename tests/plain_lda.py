@@ -68,6 +68,13 @@ class PlainLDA:
         K = np.linalg.inv(R)
         return n * (K @ means - 0.5 * np.maximum(0.0, np.diag(K) - 1 / self.N))
 
+    def novelty(self, x):
+        """Return 1 minus the largest mean of a label, which the variance of the example shrinks."""
+        phi = self.features(x)
+        means = np.linalg.solve(self.A, self.B).T @ phi
+        variance = phi @ np.linalg.solve(self.A, phi)
+        return max(0.0, 1 - max([0.0, *means]) / (1 + 10 * variance))
+
     def logits(self, x):
         return self.beta * self.discriminants(x) + np.log(self.N / self.N.sum())
 

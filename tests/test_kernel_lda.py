@@ -53,6 +53,7 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
     rng = np.random.default_rng(1)
     for x, y in first_labels(n_labels) + list(stream(120, n_labels, has_arrays=has_arrays)):
         assert model.predict_proba_one(x) == pytest.approx(plain.probabilities(x), abs=1e-8)
+        assert model.novelty_one(x) == pytest.approx(plain.novelty(x), abs=1e-8)
         w = float(rng.choice([0.5, 1.0, 3.0]))
         model.learn_one(x, y, w)
         plain.learn(x, y, w)
@@ -68,6 +69,20 @@ def statistics(model):
     state = model._f.own_state()
     P = state["scale"] * unpacked(state["inverse"], model.n_features)
     return P, state["coefficients"].T, state["residuals"], state["counts"]
+
+
+def test_what_is_unlike_all_examples_is_novel():
+    model = rb.KernelLDA(100, kernel=rb.RBF(GAMMA))
+    assert model.novelty_one({"a": 0.0}) == 1.0
+    examples = list(stream(500, 4))
+    for x, y in examples:
+        model.learn_one(x, y)
+    known = np.array([model.novelty_one(x) for x, _ in examples])
+    far = np.array([model.novelty_one({"a": 10.0 + i, "b": -10.0, "c": 10.0}) for i in range(50)])
+    assert 0 <= known.min() < known.mean() < 0.7
+    assert 0.9 < far.min() <= far.max() <= 1
+    with pytest.raises(ValueError, match="'a' has the value inf"):
+        model.novelty_one({"a": math.inf})
 
 
 def learned(examples, **parameters):

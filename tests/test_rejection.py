@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 
 import estimator_checks
 import numpy as np
+import pandas as pd
 import pytest
 from river import base, ensemble, linear_model, metrics, naive_bayes, preprocessing
 
@@ -190,13 +193,11 @@ def test_models_that_give_no_such_doubt():
     bagged = ensemble.BaggingClassifier(rb.Forgetron())
     others = linear_model.LogisticRegression(), rb.Calibrated(naive_bayes.GaussianNB())
     for model in (bagged, rb.active.Query(rb.Forgetron()), *others):
-        with pytest.raises(
-            ValueError, match="keeps no examples, so there is no novelty: use doubt="
-        ):
+        with pytest.raises(ValueError, match="has no novelty_one: use doubt='entropy'"):
             rb.Reject(model)
 
 
-@pytest.mark.parametrize("threshold", [2, -0.1, math.nan, "a", None, True])
+@pytest.mark.parametrize("threshold", [2, -0.1, math.nan, "a", True])
 def test_invalid_thresholds(threshold):
     with pytest.raises(ValueError, match="threshold must be a number from 0 to 1, got"):
         rb.Reject(rb.Forgetron(), threshold=threshold)
@@ -206,3 +207,161 @@ def test_invalid_thresholds(threshold):
 def test_invalid_kinds_of_doubt(doubt):
     with pytest.raises(ValueError, match="doubt must be one of"):
         rb.Reject(rb.Forgetron(), doubt=doubt)
+
+
+class Told(base.Classifier):
+    """It knows two labels, and is as doubtful as the example says: the entropy is near the number."""
+
+    def learn_one(self, x, y, w=1.0):
+        pass
+
+    def predict_proba_one(self, x):
+        return {"a": 1 - 0.5 * x["p"], "b": 0.5 * x["p"]}
+
+
+def rejected_of(numbers, share):
+    """Return whether each number of a stream was rejected, before it was learned."""
+    model = rb.Reject(Told(), doubt="entropy", share=share)
+    is_rejected = []
+    for p in numbers.tolist():
+        is_rejected.append(model.predict_one({"p": p}) is None)
+        model.learn_one({"p": p}, "a")
+    return np.array(is_rejected)
+
+
+UNIFORM = np.random.default_rng(0).uniform(size=9_000)
+DRIFT = {
+    "none": UNIFORM,
+    "tiny numbers": 1e-3 * UNIFORM,
+    "trend": 0.6 * UNIFORM + np.linspace(0.0, 0.4, 9_000),
+    "jumps": UNIFORM * np.repeat([0.6, 0.2, 1.0], 3_000),
+    "half of them are equal": np.where(UNIFORM < 0.5, 0.0, UNIFORM),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+@pytest.mark.parametrize("numbers", DRIFT.values(), ids=DRIFT)
+def test_the_share_of_rejected_examples_stays_through_drift(numbers, share):
+    is_rejected = rejected_of(numbers, share)
+    assert is_rejected.mean() == pytest.approx(share, rel=0.3)
+    # The last ones come long after the last jump.
+    assert is_rejected[-500:].mean() == pytest.approx(share, rel=0.4)
+
+
+def test_a_jump_is_followed_where_a_fixed_threshold_would_reject_most():
+    numbers = np.concatenate([0.2 * UNIFORM[:2000], 0.5 + 0.2 * UNIFORM[:2000]])
+    is_rejected = rejected_of(numbers, 0.05)
+    assert is_rejected[2000:2100].mean() > 0.5
+    assert is_rejected[3000:].mean() < 0.1
+
+
+REJECTING = {
+    "novelty": lambda: rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)), share=0.1),
+    "novelty of KernelLDA": lambda: rb.Reject(rb.KernelLDA(20), share=0.1),
+    "novelty of a calibrated Mnemotron": lambda: rb.Reject(
+        rb.Calibrated(rb.Mnemotron(budget=5)), share=0.1
+    ),
+    "entropy": lambda: rb.Reject(
+        rb.Calibrated(rb.Forgetron(rb.RBF(gamma=1.0))), doubt="entropy", share=0.1
+    ),
+    "around a pipeline": lambda: rb.Reject(
+        preprocessing.StandardScaler() | rb.KernelLDA(20), share=0.1
+    ),
+    "in a pipeline": lambda: (
+        preprocessing.StandardScaler() | rb.Reject(rb.KernelLDA(20), share=0.1, doubt="entropy")
+    ),
+}
+each_rejecting = pytest.mark.parametrize("make", REJECTING.values(), ids=REJECTING)
+ROWS = [({"a": math.sin(i), "b": math.cos(3 * i)}, "xyz"[i % 3]) for i in range(120)]
+
+
+def learned(model, rows=ROWS):
+    for x, y in rows:
+        model.learn_one(x, y)
+    return model
+
+
+@each_rejecting
+def test_copies_and_checkpoints_go_on_with_the_learned_threshold(make):
+    model = learned(make(), ROWS[:60])
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    others = [loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    expected = Chain(learned(model, ROWS[60:])).last
+    assert 0 < expected.current_threshold < 1
+    for other in others:
+        found = Chain(learned(other, ROWS[60:])).last
+        assert found._quantile == expected._quantile
+        assert (found.threshold, found.share) == (None, 0.1)
+
+
+@each_rejecting
+def test_a_frame_is_learned_as_its_rows(make):
+    rejecting = Chain(make()).last
+    X = pd.DataFrame([x for x, _ in ROWS])
+    batch = rejecting.clone()
+    batch.learn_many(X, pd.Series([y for _, y in ROWS]))
+    assert batch._quantile == learned(rejecting)._quantile
+    assert batch.predict_proba_one(ROWS[0][0]) == rejecting.predict_proba_one(ROWS[0][0])
+
+
+def test_a_frame_of_arrays_with_weights():
+    model = rb.Reject(rb.KernelLDA(20, kernel=rb.RBF(0.5)), share=0.1)
+    single = model.clone()
+    vectors = np.random.default_rng(0).normal(size=(40, 6))
+    labels, weights = [i % 2 for i in range(40)], [1.0, 0.0] * 20
+    model.learn_many({"v": vectors}, labels, weights)
+    for v, y, w in zip(vectors, labels, weights, strict=True):
+        single.learn_one({"v": v}, y, w=w)
+    # The examples of weight 0, which are those of a label, were not learned.
+    assert model.model.classes == [0]
+    assert model._quantile == single._quantile
+    assert model._quantile.n == 19
+
+
+@each_rejecting
+def test_an_answer_is_learned_as_its_example(make):
+    model = Chain(make()).last
+    other = model.clone()
+    for x, y in ROWS:
+        model.learn(model.ask(x), y)
+        other.learn_one(x, y)
+    assert model._quantile == other._quantile
+
+
+def test_only_examples_of_known_labels_move_the_threshold():
+    model = rb.Reject(rb.KernelLDA(20, kernel=rb.RBF(1.0)), share=0.1)
+    for i in range(10):
+        model.learn_one({"a": float(i)}, i)
+    assert (model._quantile.n, model.current_threshold) == (0, 1.0)
+    model.learn_one({"a": 0.0}, 0)
+    assert model._quantile.n == 1
+    assert 0 < model.current_threshold < 1
+    before = model._quantile
+    for x, y in (({"a": math.inf}, 0), ({"a": 0.0}, None), ({"a": 0.0}, [1])):
+        with pytest.raises(ValueError, match=r"feature|label"):
+            model.learn_one(x, y)
+    assert model._quantile == before
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 0.0001, math.nan, "a", True])
+def test_invalid_shares(share):
+    with pytest.raises(ValueError, match=r"share must be a number from 0.001 to 0.5, got"):
+        rb.Reject(rb.Forgetron(), share=share)
+
+
+def test_a_threshold_and_a_share():
+    with pytest.raises(ValueError, match="give a threshold or a share, and not both"):
+        rb.Reject(rb.Forgetron(), threshold=0.5, share=0.05)
+    assert rb.Reject(rb.Forgetron()).current_threshold == 0.5
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("n", -1), ("value", 15.0), ("spread", math.nan), ("level", 3.0)]
+)
+def test_forged_thresholds(key, value):
+    model = learned(rb.Reject(rb.Forgetron(), share=0.05))
+    state = model.state()
+    state["quantile"][key] = value
+    with pytest.raises(ValueError, match=r".+"):
+        model.clone().restore(state)

@@ -34,6 +34,8 @@ cdef double FLOOR = 0.1                # with forgetting, a share of this is put
 cdef double LARGEST = 4.0 * PRIOR      # nothing fades while the coefficient whose turn it is has more variance
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
+# How much the variance of an example adds to its novelty: the best of 0.3, 1, 3, 10 and 30 for unknown labels.
+cdef double CAUTION = 10.0
 # Bounds of beta, and the factor of the sum of its second derivatives in each round.
 cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
@@ -196,6 +198,16 @@ cdef class Discriminant(Engine):
         if self.n_labels == 2:
             self.answers[1] = self.logits[1] - self.logits[0]
             self.answers[0] = -self.answers[1]
+
+    def novelty(self, x):
+        """Return 1 minus the largest mean of a label at x, which the variance of x shrinks; from 0 to 1."""
+        cdef double largest = 0.0
+        self.evaluate(x)
+        for c in range(self.n_labels):
+            largest = fmax(largest, self.means[c])
+        self.loops.multiply(self.p, self.phi, self.u, self.n_rows)
+        variance = fmax(0.0, self.scale * self.loops.dot(self.phi, self.u, self.width))
+        return fmax(0.0, 1.0 - largest / (1.0 + CAUTION * variance))
 
     # Rounds.
 

@@ -226,6 +226,7 @@ WRAPPERS = {
     "Calibrated": rb.Calibrated,
     "PredictionSets": rb.PredictionSets,
     "Reject": functools.partial(rb.Reject, doubt="entropy"),
+    "Reject with a share": functools.partial(rb.Reject, share=0.1),
     "Query": functools.partial(rb.active.Query, seed=1),
     "Calibrated in Reject": lambda model: rb.Reject(rb.Calibrated(model), doubt="entropy"),
 }
