@@ -1,6 +1,6 @@
 """Embeddings as array features: speed, accuracy, classes that arrive, and unknown intents.
 
-    python -m benchmarks.embeddings [--quick] [speed] [accuracy] [arriving]
+    python -m benchmarks.embeddings [--quick] [speed] [accuracy] [arriving] [rejecting]
 
 speed: microseconds to predict and learn an example of one array of 768 numbers, with 500 support
 vectors, beside one product `A @ x` in single precision of the same size plus `exp`, and beside dicts of
@@ -13,6 +13,9 @@ the out-of-scope questions of the test part from the others.
 arriving: the same with 15 tasks of ten intents, one after the other. Accuracy is that on the test rows
 of all intents at the end; forgetting is the mean over the tasks before the last one of the accuracy
 right after learning a task, minus that at the end. A prediction may be any intent seen so far.
+
+rejecting: what `Reject(KernelLDA(D), share=0.05)` rejects of the known test rows and of the out-of-scope ones, for
+three orders of the training part.
 
 The data are read from the directory given by RIVER_BUDGET_DATA. The widths are the best of 1/4, 1/2, 1,
 2 and 4 on the validation part. Mnemotron has one kernel and one expert. Streaming LDA has one covariance of
@@ -196,6 +199,26 @@ def arriving(quick: bool) -> None:
     print()
 
 
+def rejecting(quick: bool) -> None:
+    data = parts(quick)
+    X, y = data["train"]
+    print("| D | AUROC | known rejected (%) | unknown rejected (%) | bytes |")
+    print("|---|---|---|---|---|")
+    for n_features in (100,) if quick else (1000, 2000, 4000):
+        for seed in range(1, 4):
+            model = rb.Reject(rb.KernelLDA(n_features, seed=seed), share=0.05)
+            order = np.random.default_rng(seed).permutation(len(X))
+            learn(model, X[order], y[order])
+            known, unknown = (
+                np.array([model.doubt_one({"embedding": x}) for x in data[part][0]])
+                for part in ("test", "unknown")
+            )
+            shares = [100 * (d > model.current_threshold).mean() for d in (known, unknown)]
+            cells = f"{area(known, unknown):.3f} | {shares[0]:.1f} | {shares[1]:.1f}"
+            print(f"| {n_features:,} | {cells} | {model.memory_bytes:,} |", flush=True)
+    print()
+
+
 def predict_and_learn(model, examples: list) -> Callable[[], object]:
     """Return a function that predicts and learns examples."""
 
@@ -237,7 +260,7 @@ def speed(quick: bool) -> None:
 
 
 def main() -> None:
-    tables = {"speed": speed, "accuracy": accuracy, "arriving": arriving}
+    tables = {"speed": speed, "accuracy": accuracy, "arriving": arriving, "rejecting": rejecting}
     quick = "--quick" in sys.argv
     chosen = [name for name in tables if name in sys.argv] or list(tables)
     for name in chosen:

@@ -18,7 +18,7 @@ from river_budget._state import LARGEST_COUNT, Field, Number, State, floats, req
 from river_budget.base import documented
 from river_budget.base.frames import Batch, LabelSeries, by_row, frame_of, labels_of
 from river_budget.base.labels import check_class
-from river_budget.calibration import ClassifierWrapper, _options
+from river_budget.calibration import ClassifierWrapper, options_of
 from river_budget.kernels import Features
 from river_budget.perceptrons.forgetron import Forgetron
 
@@ -277,12 +277,12 @@ class PredictionSets(ClassifierWrapper):
         gaps, asked = _gaps_of(answer), answer.asked._replace(gaps=None)
         is_late = getattr(self._chain.source, "n_rounds", None) != answer.n_rounds
         now = self._probabilities_if_any(answer.x) if is_late else answer.probabilities
-        self._learn_with(now, gaps, answer.x, y, asked, _options(w))
+        self._learn_with(now, gaps, answer.x, y, asked, options_of(w))
 
     def _learn_asked(self, x: Features, y: Any, asked: Asked, w: float) -> None:
         # A model inside that keeps gaps, too, computes its own anew.
         inside = asked._replace(gaps=None)
-        self._learn_with(self._probabilities_if_any(x), asked.gaps, x, y, inside, _options(w))
+        self._learn_with(self._probabilities_if_any(x), asked.gaps, x, y, inside, options_of(w))
 
     def _check_restored(self) -> None:
         self._threshold = self._threshold_of(self._quantiles, self.excess)
