@@ -74,7 +74,7 @@ FLAGS = [
 # Modules whose rounds take as long if they are compiled for their size.
 SMALL = {
     SHARED, "discriminant", "experts", "mixture", "readings", "regions", "rehearsal", "repeats",
-    "slopes", "splits", "sums", "tickets", "tree", "vectors",
+    "slopes", "splits", "sums", "tickets", "tiles", "tree", "vectors",
 }  # fmt: skip
 # The variables with flags of the user.
 GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")

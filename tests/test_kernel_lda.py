@@ -20,10 +20,12 @@ from states import content
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget._arrays import unpacked
-from river_budget._core.discriminant import frequencies_of, text_of
 from river_budget._core.loops import use_lanes
+from river_budget._frequencies import frequencies_of, text_of
+from river_budget.base.frames import frame_of
 from river_budget.base.scales import Scales
 from river_budget.kernels import Category, Scaled
+from river_budget.testing.moments import interrupted
 
 GAMMA = 0.3
 
@@ -145,6 +147,97 @@ def test_order_of_names_and_batches_do_not_matter():
     many = batch.predict_proba_many(X).to_dict("records")
     assert many[0] == pytest.approx(model.predict_proba_one(examples[0][0]))
     assert batch.predict_many(X).tolist() == [model.predict_one(x) for x, _ in examples]
+
+
+def close_in_state(model, other, tolerance):
+    """Check that two models have learned the same but for rounding errors."""
+    state, expected = model._f.state(), other._f.state()
+    for key in ("inverse", "coefficients", "residuals", "counts", "scale", "beta", "squares"):
+        np.testing.assert_allclose(state[key], expected[key], rtol=tolerance, atol=tolerance)
+    assert state["rounds"].tolist() == expected["rounds"].tolist()
+    assert model.n_mistakes == other.n_mistakes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_arrays", [False, True])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-8), ("float32", 2e-3)])
+def test_a_wide_model_learns_rows_together_as_if_one_after_the_other(dtype, tolerance, has_arrays):
+    """Labels that appear within a block, weights of 0 among others, and rows that come twice."""
+    examples = list(stream(150, 4, has_arrays=has_arrays)) + list(
+        stream(80, 7, seed=1, has_arrays=has_arrays)
+    )
+    examples += examples[:30]
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 5.0], size=len(examples)).tolist()
+    parameters = {"n_features": 500, "kernel": rb.RBF(GAMMA), "dtype": dtype}
+    one = learned([(x, y, w) for (x, y), w in zip(examples, weights, strict=True)], **parameters)
+    many = rb.KernelLDA(**parameters)
+    X = {name: np.array([x[name] for x, _ in examples]) for name in examples[0][0]}
+    many.learn_many(X, [y for _, y in examples], weights)
+    assert many._f.takes_blocks
+    assert many.classes == one.classes
+    close_in_state(many, one, tolerance)
+    close(many, one, examples[:20], tolerance)
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e4, 1e12])
+def test_a_wide_model_learns_many_equal_rows(weight):
+    """The variance of all but the first is nearly lost in rounding errors."""
+    parameters = {"n_features": 500, "kernel": rb.RBF(GAMMA)}
+    many = rb.KernelLDA(**parameters)
+    for _ in range(5):
+        many.learn_many({"a": np.ones(100)}, [1, 0] * 50, weight)
+    stays_whole(many, [({"a": 1.0},), ({"a": 2.0},)])
+    assert many.predict_proba_one({"a": 1.0})[1] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_refused_row_of_a_wide_model_changes_nothing():
+    model = rb.KernelLDA(500, kernel=rb.RBF(GAMMA), max_classes=2)
+    model.learn_many({"a": np.arange(20.0)}, [0, 1] * 10)
+    before = content(model.state())
+    with pytest.raises(ValueError, match="row 19: the label"):
+        model.learn_many({"a": np.arange(20.0)}, [0] * 19 + [None])
+    with pytest.raises(ValueError, match="one class too many"):
+        model.learn_many({"a": np.arange(20.0)}, [0] * 19 + [5])
+    with pytest.raises(ValueError, match="row 3: feature 'a'"):
+        model.learn_many({"a": [0.0] * 3 + [1e200] * 17}, [0] * 20)
+    assert content(model.state()) == before
+
+
+def test_checkpoints_of_a_wide_model_that_learned_blocks_go_on_exactly():
+    """For that, its inverse is exactly symmetric."""
+    model = rb.KernelLDA(500, kernel=rb.RBF(GAMMA))
+    X, y = {"a": np.sin(np.arange(300.0))}, [i % 3 for i in range(300)]
+    model.learn_many(X, y)
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    for one in (model, loaded):
+        one.learn_one({"a": 0.3}, 1)
+        one.learn_many({"a": np.cos(np.arange(50.0))}, [i % 4 for i in range(50)])
+    assert content(loaded.state()) == content(model.state())
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_a_wide_model_leaves_whole_blocks():
+    """Python's code for an array's address, for one, would let an interrupt in between two tiles."""
+    frame = frame_of({"v": np.random.default_rng(0).normal(size=(10, 4))})
+
+    def new_model():
+        return rb.KernelLDA(500, kernel=rb.RBF(GAMMA))
+
+    def learn(model):
+        block = model._f.block(frame.columns, frame.rows)
+        block.begin(np.arange(10) % 2, np.ones(10))
+        model._f.scan(block, 0.0)
+
+    def learned_by(model):
+        state = model._f.learned()
+        return [state[key].tobytes() for key in ("rounds", "inverse", "coefficients", "residuals")]
+
+    before, after = new_model(), new_model()
+    learn(after)
+    expected = [learned_by(before), learned_by(after)]
+    found = [learned_by(model) for model in interrupted(new_model, learn)]
+    assert all(state in expected for state in found)
+    assert expected[1] in found
 
 
 def test_before_the_scale_is_fixed_it_is_the_model_of_the_kept_rows():

@@ -16,7 +16,7 @@ LAYERS = [
     ["_arrays", "_checks"],
     ["_state"],
     ["kernels"],
-    ["_features"],
+    ["_features", "_frequencies"],
     ["_vectors"],
     ["_core"],
     ["base"],

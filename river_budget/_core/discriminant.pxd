@@ -11,6 +11,9 @@
 # - K is the inverse of R = N - B' P B, the sum of squares that the regression leaves, where the diagonal matrix N has
 #   the numbers of examples of the labels. The scores are twice the logits, shifted to a sum of 0.
 #
+# A wide model learns the rows of a frame together (`learn_rows`): P and W change by products of matrices, once for all
+# rows. Everything else, of the size of the labels, changes row by row as it would one after the other.
+#
 # What always holds:
 # - W and K have a row for each label; that of a label without examples is 0.
 # - Rounds include their update, so none of them stays open. Within a round, all that can fail comes before the first
@@ -21,6 +24,7 @@
 # The discriminant owns its statistics and its `Fourier`; all models share the frequencies of small names.
 from river_budget._core.engine cimport Engine
 from river_budget._core.loops cimport SymmetricLoops
+from river_budget._core.store cimport Block
 
 
 cdef class Fourier:
@@ -65,6 +69,11 @@ cdef class Discriminant(Engine):
     # The lengths of phi, padded to 8, and of P, padded to 4; a row of W in bytes; and the labels, padded to 8.
     cdef Py_ssize_t width, n_rows, row_bytes, room
 
+    cdef int project(self) except -1 nogil
+    cdef void compare(self) noexcept nogil
+    cdef double bounded(self, double weight) noexcept nogil
+    cdef void count(self, Py_ssize_t label, double weight, double gain) noexcept nogil
+    cdef int learn_rows(self, Block block, Py_ssize_t[::1] rows) except -1
     cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil
     cdef double regress(self, Py_ssize_t label, double weight) noexcept nogil
     cdef double times_inverse(self) noexcept nogil

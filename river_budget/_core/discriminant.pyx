@@ -5,29 +5,26 @@ from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sqrt
 from libc.stdint cimport int8_t
 from libc.string cimport memset
 
-from fractions import Fraction
-from hashlib import shake_256
-import functools
 import math
-import numbers
 import sys
 
 import numpy as np
 
 from river_budget._arrays import padded, unpacked
 from river_budget._core.features import zero_matrix
+from river_budget._core.tiles import Tiles
+from river_budget._frequencies import MOST_SIGNS, frequencies_of, new_frequencies, new_signs, signs_of
 from river_budget._state import LARGEST_NUMBER, finite, floats, require, require_definite
 from river_budget.kernels import Category
 
 from river_budget._core.engine cimport Engine
 from river_budget._core.features cimport is_small
 from river_budget._core.loops cimport SymmetricLoops, loops
-from river_budget._core.store cimport Store
+from river_budget._core.store cimport Block, Store
 
 # The hot loops for doubles.
 cdef SymmetricLoops *doubles = &loops.symmetric[1]
 
-MOST_SIGNS = 2**18                     # more signs of an array are not kept in the cache
 BUFFER = 256                           # examples that are kept, as scales and width are learned from them
 cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
 cdef double FLOOR = 0.1                # with forgetting, a share of this is put back into R in each round
@@ -46,41 +43,12 @@ cdef double SLACK = 1e6
 cdef double LEAST_WEIGHT = 1e-8
 # While an element of K is larger, sums do not fade.
 cdef double LARGEST_K = 1e8
+# Rows of a frame are learned together: so many, if at least so many are left, and P has so many features.
+ROWS = 128
+LEAST_ROWS = 8
+LEAST_FEATURES = 500
 # When the common factor of P is at least this, P is multiplied by it.
 cdef double LARGEST_SCALE = 2.0
-
-
-def text_of(name):
-    """Return a text that equal names share on any machine; names of other kinds are told apart by their `repr`."""
-    if isinstance(name, tuple):
-        return f"({','.join([text_of(part) for part in name])},)"
-    if isinstance(name, frozenset):
-        return f"{{{','.join(sorted([text_of(part) for part in name]))}}}"
-    if isinstance(name, numbers.Real) and math.isfinite(name):
-        return str(Fraction(name if isinstance(name, numbers.Rational) else float(name)))
-    return repr(str(name)) if isinstance(name, str) else repr(name)
-
-
-def bits_of(seed, name, n_bytes):
-    return shake_256(f"{seed}:{text_of(name)}".encode(errors="surrogatepass")).digest(n_bytes)
-
-
-def new_frequencies(seed, name, n):
-    """Return n normal numbers that follow from a seed and a name, as float32."""
-    bits = np.frombuffer(bits_of(seed, name, 8 * n), "<u4").reshape(2, n)
-    u, v = (bits + 0.5) / 2.0**32  # uniform; what follows is the method of Box and Muller
-    return (np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)).astype(np.float32)
-
-
-def new_signs(seed, name, n_blocks, size):
-    """Return the signs of a Hadamard transform of arrays, as int8 (n_blocks, 3, size)."""
-    bits = np.frombuffer(bits_of(seed, name, n_blocks * 3 * size // 8), np.uint8)
-    return (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(n_blocks, 3, size)
-
-
-# All models share these caches. They are only asked for small names and few signs, which bounds their bytes.
-frequencies_of = functools.lru_cache(1000)(new_frequencies)
-signs_of = functools.lru_cache(16)(new_signs)
 
 
 cdef class Fourier:
@@ -171,14 +139,23 @@ cdef class Discriminant(Engine):
 
     cdef int answer(self) except -1 nogil:
         """Compute means, discriminants, logits and scores of the example of the store."""
-        total, mean = 0.0, 0.0
+        self.project()
+        for c in range(self.n_labels):
+            self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
+        self.compare()
+
+    cdef int project(self) except -1 nogil:
+        """Compute phi of the example of the store."""
         self.fourier.project(
             self.store.packed.layout.names, self.store.packed.point.values, self.store.packed.arrays
         )
         projections, factor = &self.fourier.projections[0], sqrt(2.0 / self.n_features)
         self.loops.waves(projections, factor, self.phi, self.fourier.n)
+
+    cdef void compare(self) noexcept nogil:
+        """Compute discriminants, logits and scores from the means."""
+        total, mean = 0.0, 0.0
         for c in range(self.n_labels):
-            self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
             total += self.counts[c]
         # The logits; labels without examples come after the least one.
         least = INFINITY if total > 0.0 else 0.0
@@ -230,13 +207,17 @@ cdef class Discriminant(Engine):
 
     cdef void update(self, Py_ssize_t label, double weight, Py_ssize_t n_rounds) noexcept nogil:
         """Learn the example that `means` and `logits` are for; it is that of a round with a number from 1 on."""
-        cdef bint is_known = self.counts[label] > 0.0
-        weight = fmax(LEAST_WEIGHT, fmin(self.most_weight, weight))
-        if is_known:
+        weight = self.bounded(weight)
+        if self.counts[label] > 0.0:
             self.adapt(label, weight)
         self.loops.multiply(self.p, self.phi, self.u, self.n_rows)
-        gain = self.regress(label, weight)
-        if is_known:
+        self.count(label, weight, self.regress(label, weight))
+        if self.forgetting < 1.0:
+            self.forget(n_rounds)
+
+    cdef void count(self, Py_ssize_t label, double weight, double gain) noexcept nogil:
+        """Learn an example with its residuals in K and in the sums of weights."""
+        if self.counts[label] > 0.0:
             self.add_to_residuals(gain)
         else:
             # R gets a row, [[R + gain a a', gain a], [gain a', gain]], as its residual is 1.
@@ -245,8 +226,9 @@ cdef class Discriminant(Engine):
                 self.K[label, c] = self.K[c, label] = -self.changes[c]
             self.K[label, label] = 1.0 / gain + inner
         self.counts[label] += weight
-        if self.forgetting < 1.0:
-            self.forget(n_rounds)
+
+    cdef double bounded(self, double weight) noexcept nogil:
+        return fmax(LEAST_WEIGHT, fmin(self.most_weight, weight))
 
     cdef double regress(self, Py_ssize_t label, double weight) noexcept nogil:
         """Learn phi in P and W, given u = P phi without the scale of P; return the gain. No label is -1."""
@@ -337,6 +319,80 @@ cdef class Discriminant(Engine):
             self.means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
         gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR)
         self.add_to_residuals(gain)
+
+    # Blocks: rows that are learned with one pass through P.
+
+    cpdef int scan(self, Block block, double threshold) except -1:
+        if block.labels is None or not self.takes_blocks or block.n_rows - block.row < LEAST_ROWS:
+            return Engine.scan(self, block, threshold)
+        first, stop = block.row, min(block.n_rows, block.row + ROWS)
+        rows = [i for i in range(first, stop) if block.weights[i] > 0.0]
+        if rows:
+            self.widen(1 + max([block.labels[i] for i in rows]))
+        self.begin()
+        try:
+            if rows:
+                self.learn_rows(block, np.array(rows))
+            block.row = stop
+        except np.linalg.LinAlgError:
+            # Large weights or rounding errors: one after the other, a row learns only what it can.
+            self.is_busy = False
+            return Engine.scan(self, block, threshold)
+        finally:
+            self.is_busy = False
+        return 0
+
+    @property
+    def takes_blocks(self):
+        """Whether rows may be learned together: sums do not fade, scales are fixed, and P is large."""
+        is_fixed = self.kept.shape[0] == 0 and self.sums is None
+        return is_fixed and self.forgetting == 1.0 and not self.is_balanced and self.n_features >= LEAST_FEATURES
+
+    cdef int learn_rows(self, Block block, Py_ssize_t[::1] rows) except -1:
+        """Learn rows of a block as if one after the other, by the identity of Woodbury.
+
+        For rows phi as the matrix F, weights w, u = F P and S = diag(1 / w) + u F' = L L' (Cholesky), P loses V' V and W'
+        gains V' Z, where V = L^-1 u, and Z = L^-1 (Y - F W). The residual of a row given those before it is that of
+        Z, times its element on the diagonal of L, and its gain is 1 over the square of that.
+        """
+        cdef Py_ssize_t j, c, label, n = rows.shape[0]
+        cdef double[:, ::1] Z
+        cdef double[::1] roots
+        F = np.zeros((n, self.width), self.P.dtype)
+        Y, weights = np.zeros((n, self.n_labels)), np.zeros(n)
+        for j in range(n):
+            self.store.evaluate_row(block, rows[j])
+            self.project()
+            F[j] = self.vectors[0]
+            Y[j, block.labels[rows[j]]] = 1.0
+            weights[j] = self.bounded(block.weights[rows[j]])
+        tiles = Tiles(self.P, self.n_rows, self.width)
+        u = tiles.times(F)
+        np.multiply(u, self.scale, u)
+        S = np.matmul(u, F.T).astype(np.float64)
+        # As in `regress`: what is lost in rounding errors is no direction to learn in.
+        is_lost = S.diagonal() < self.least_variance
+        u[is_lost], S[is_lost], S[:, is_lost] = 0.0, 0.0, 0.0
+        root = np.linalg.cholesky(0.5 * (S + S.T) + np.diag(1.0 / weights))
+        inverse, diagonal = np.linalg.inv(root), np.ascontiguousarray(root.diagonal())
+        V = np.matmul(inverse.astype(u.dtype), u)
+        Z, roots = np.matmul(inverse, Y - np.matmul(F, self.W.T)), diagonal
+        change = np.matmul(Z.base.T.astype(V.dtype), V)
+        # Nothing fails from here on, and no code of Python runs, so no interrupt can come in between.
+        for j in range(n):
+            label = block.labels[rows[j]]
+            for c in range(self.n_labels):
+                self.residuals[c] = roots[j] * Z[j, c]
+                self.means[c] = (c == label) - self.residuals[c]
+            self.compare()
+            weight = self.bounded(block.weights[rows[j]])
+            if self.counts[label] > 0.0:
+                self.adapt(label, weight)
+            self.count(label, weight, 1.0 / roots[j]**2)
+            self.end_round(label)
+        np.add(self.W, change, self.W)
+        tiles.subtract(V)
+        return 0
 
     # Scales, and the memory for labels.
 
