@@ -14,7 +14,7 @@ from river_budget._arrays import padded, unpacked
 from river_budget._core.features import zero_matrix
 from river_budget._core.tiles import Tiles
 from river_budget._frequencies import MOST_SIGNS, frequencies_of, new_frequencies, new_signs, signs_of
-from river_budget._state import LARGEST_NUMBER, finite, floats, require, require_definite
+from river_budget._state import LARGEST_NUMBER, finite, floats, is_trusted, require, require_definite
 from river_budget.kernels import Category
 
 from river_budget._core.engine cimport Engine
@@ -459,13 +459,11 @@ cdef class Discriminant(Engine):
         require(self.store.vectors.n == len(kept) and is_valid.all(), "the examples that are kept are wrong")
         inverse = floats(state["inverse"], (n_features * (n_features + 1) // 2,), dtype=dtype)
         P = unpacked(inverse, n_features)
-        # What the rounding of a million steps may leave.
-        error = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
-        require_definite(P + error * np.eye(n_features), "an inverse is wrong")
         W = floats(state["coefficients"], (n, n_features), dtype=dtype)
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
         require((counts >= 0).all(), "the number of examples of a label is negative")
-        require_definite(K, "the inverse of the residuals is wrong")
+        if not is_trusted():
+            check_definite(P, K, dtype)
         # With |phi| = 1, P is at most its prior, W' P^-1 W <= N, and K <= N^-1 + PRIOR.
         largest, squares = SLACK * PRIOR, np.square(W, dtype=np.float64).sum(axis=1)
         require(np.abs(P).max() <= largest, "an inverse is too large")
@@ -480,6 +478,14 @@ cdef class Discriminant(Engine):
         self.P[:] = np.concatenate(groups_of_rows)
         self.W[:, :n_features], self.K.base[:, :n], self.counts = W, K, counts
         self.kept = padded(kept, BUFFER if is_kept else 0)
+
+
+def check_definite(P, K, dtype):
+    """Raise ValueError unless both inverses can be those of a model, whose P has a dtype."""
+    # What the rounding of a million steps may leave.
+    error = (1e-2 if dtype == np.float32 else 1e-6) * np.abs(P).max()
+    require_definite(P + error * np.eye(len(P)), "an inverse is wrong")
+    require_definite(K, "the inverse of the residuals is wrong")
 
 
 def most_weight(dtype, forgetting, n_features):
