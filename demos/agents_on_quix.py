@@ -145,9 +145,6 @@ class Workers:
         """Stop a worker where it is: it neither learns nor commits any more."""
         os.kill(self.pid(name), signal.SIGSTOP)
 
-    def thaw(self, name: str) -> None:
-        os.kill(self.pid(name), signal.SIGCONT)
-
     def kill(self, name: str) -> None:
         """Kill a worker as a power failure does."""
         process = self._running.pop(name)
