@@ -44,9 +44,7 @@ cdef double LEAST_WEIGHT = 1e-8
 # While an element of K is larger, sums do not fade.
 cdef double LARGEST_K = 1e8
 # Rows of a frame are learned together: so many, if at least so many are left, and P has so many features.
-ROWS = 128
-LEAST_ROWS = 8
-LEAST_FEATURES = 500
+ROWS, LEAST_ROWS, LEAST_FEATURES = 128, 8, 500
 # When the common factor of P is at least this, P is multiplied by it.
 cdef double LARGEST_SCALE = 2.0
 
@@ -323,16 +321,16 @@ cdef class Discriminant(Engine):
     # Blocks: rows that are learned with one pass through P.
 
     cpdef int scan(self, Block block, double threshold) except -1:
-        if block.labels is None or not self.takes_blocks or block.n_rows - block.row < LEAST_ROWS:
+        if block.labels is None or not self.takes_blocks:
             return Engine.scan(self, block, threshold)
-        first, stop = block.row, min(block.n_rows, block.row + ROWS)
-        rows = [i for i in range(first, stop) if block.weights[i] > 0.0]
-        if rows:
-            self.widen(1 + max([block.labels[i] for i in rows]))
+        stop = min(block.n_rows, block.row + ROWS)
+        rows = [i for i in range(block.row, stop) if block.weights[i] > 0.0]
+        if len(rows) < LEAST_ROWS:
+            return Engine.scan(self, block, threshold)
+        self.widen(1 + max([block.labels[i] for i in rows]))
         self.begin()
         try:
-            if rows:
-                self.learn_rows(block, np.array(rows))
+            self.learn_rows(block, np.array(rows))
             block.row = stop
         except np.linalg.LinAlgError:
             # Large weights or rounding errors: one after the other, a row learns only what it can.
@@ -345,8 +343,8 @@ cdef class Discriminant(Engine):
     @property
     def takes_blocks(self):
         """Whether rows may be learned together: sums do not fade, scales are fixed, and P is large."""
-        is_fixed = self.kept.shape[0] == 0 and self.sums is None
-        return is_fixed and self.forgetting == 1.0 and not self.is_balanced and self.n_features >= LEAST_FEATURES
+        is_fixed = self.kept.shape[0] == 0 and self.sums is None and self.forgetting == self.scale == 1.0
+        return is_fixed and not self.is_balanced and self.n_features >= LEAST_FEATURES
 
     cdef int learn_rows(self, Block block, Py_ssize_t[::1] rows) except -1:
         """Learn rows of a block as if one after the other, by the identity of Woodbury.
@@ -357,9 +355,9 @@ cdef class Discriminant(Engine):
         """
         cdef Py_ssize_t j, c, label, n = rows.shape[0]
         cdef double[:, ::1] Z
-        cdef double[::1] roots
+        cdef double[::1] roots, weights = np.zeros(n)
         F = np.zeros((n, self.width), self.P.dtype)
-        Y, weights = np.zeros((n, self.n_labels)), np.zeros(n)
+        Y = np.zeros((n, self.n_labels))
         for j in range(n):
             self.store.evaluate_row(block, rows[j])
             self.project()
@@ -368,12 +366,11 @@ cdef class Discriminant(Engine):
             weights[j] = self.bounded(block.weights[rows[j]])
         tiles = Tiles(self.P, self.n_rows, self.width)
         u = tiles.times(F)
-        np.multiply(u, self.scale, u)
         S = np.matmul(u, F.T).astype(np.float64)
         # As in `regress`: what is lost in rounding errors is no direction to learn in.
         is_lost = S.diagonal() < self.least_variance
         u[is_lost], S[is_lost], S[:, is_lost] = 0.0, 0.0, 0.0
-        root = np.linalg.cholesky(0.5 * (S + S.T) + np.diag(1.0 / weights))
+        root = np.linalg.cholesky(0.5 * (S + S.T) + np.diag(1.0 / weights.base))
         inverse, diagonal = np.linalg.inv(root), np.ascontiguousarray(root.diagonal())
         V = np.matmul(inverse.astype(u.dtype), u)
         Z, roots = np.matmul(inverse, Y - np.matmul(F, self.W.T)), diagonal
@@ -385,10 +382,9 @@ cdef class Discriminant(Engine):
                 self.residuals[c] = roots[j] * Z[j, c]
                 self.means[c] = (c == label) - self.residuals[c]
             self.compare()
-            weight = self.bounded(block.weights[rows[j]])
             if self.counts[label] > 0.0:
-                self.adapt(label, weight)
-            self.count(label, weight, 1.0 / roots[j]**2)
+                self.adapt(label, weights[j])
+            self.count(label, weights[j], 1.0 / roots[j]**2)
             self.end_round(label)
         np.add(self.W, change, self.W)
         tiles.subtract(V)
