@@ -115,7 +115,7 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel):
     sources = (ROOT / "river_budget").rglob("*.pyx")
     native = {path.relative_to(ROOT).with_suffix(suffix).as_posix() for path in sources}
     assert of_package == tracked | native | {f"river_budget/_core/_shared{suffix}"}
-    assert wheel.stat().st_size < 1_400_000
+    assert wheel.stat().st_size < 1_450_000
 
 
 @pytest.mark.slow
