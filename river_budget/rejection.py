@@ -32,7 +32,7 @@ check_share = number_check("a number from 0.001 to 0.5", lambda value: 0.001 <= 
 
 
 @dataclasses.dataclass(frozen=True)
-class Quantile:
+class _Quantile:
     """The number that a share of a stream exceeds, followed through drift.
 
     Each example moves `value` up by a multiple of `1 - level` if it exceeds that, and else down by the
@@ -45,7 +45,7 @@ class Quantile:
     spread: float = 0.0  # The mean distance of the stream from `value`.
     level: float = 0.0
 
-    def after(self, doubt: float, share: float) -> Quantile:
+    def after(self, doubt: float, share: float) -> _Quantile:
         """Return the quantile after another example."""
         n = self.n + 1
         value = self.value if self.n else 0.0
@@ -53,13 +53,13 @@ class Quantile:
         spread = self.spread + (abs(doubt - value) - self.spread) / memory
         if n * share <= 1.0:
             # At first, the largest of all examples.
-            return Quantile(n, max(value, doubt), spread, share)
+            return _Quantile(n, max(value, doubt), spread, share)
         exceeds = doubt > value
         level = self.level + CORRECTION * (share - exceeds)
         level = min(max(level, 0.5 * share), 2.0 * share)
         value += STEP * spread / (share * memory) * (exceeds - level)
         # It may leave the range of the stream by a step, or else steps at the end of the range would not cancel out.
-        return Quantile(n, value, spread, level)
+        return _Quantile(n, value, spread, level)
 
     def state(self) -> State:
         """Return the fields."""
@@ -71,9 +71,9 @@ class Quantile:
         return sys.getsizeof(self) + sum(map(sys.getsizeof, self.state().values()))
 
 
-def quantile_of(state: State) -> Quantile:
+def _quantile_of(state: State) -> _Quantile:
     """Return the quantile of a state. Raises ValueError if a field is invalid."""
-    return Quantile(
+    return _Quantile(
         n=count(state["n"]),
         value=finite(state["value"], -1.0, 10.0),
         spread=finite(state["spread"], 0.0, 10.0),
@@ -140,7 +140,7 @@ class Reject(ClassifierWrapper):
     [^1]: [Gibbs, I. and Candes, E., 2021. Adaptive conformal inference under distribution shift. NeurIPS.](https://arxiv.org/abs/2106.00170)
     """
 
-    _quantile = Field(Quantile, quantile_of)
+    _quantile = Field(_Quantile, _quantile_of)
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class Reject(ClassifierWrapper):
         finally:
             self._quantile = after
 
-    def _quantile_after(self, x: Features, y: Any, options: dict[str, Any]) -> Quantile:
+    def _quantile_after(self, x: Features, y: Any, options: dict[str, Any]) -> _Quantile:
         """Return the quantile of the doubts after an example that the model has not learned yet."""
         if self.share is None or options.get("w") == 0:
             return self._quantile
