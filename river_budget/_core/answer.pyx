@@ -18,7 +18,8 @@ class Asked(NamedTuple):
     Attributes
     ----------
     gaps
-        The gaps of the scores before `Calibrated` has calibrated them, or None.
+        What the wrapper that was asked learns from, or None: of `Calibrated`, the gaps of the scores before it has
+        calibrated them; of `PredictionSets`, by how much each probability was below the threshold.
     ticket
         What experts said, and where the labels stood, or None.
     """
@@ -95,7 +96,8 @@ cdef class Answer:
         How far the example was from the support set, as `novelty_one` returns it. It is computed
         when it is read. Raises ValueError if the model has learned since then.
     gaps
-        The gaps of the scores before `Calibrated` has calibrated them, from which it learns, or None.
+        What the wrapper that was asked learns from, or None: of `Calibrated`, the gaps of the scores before it has
+        calibrated them; of `PredictionSets`, by how much each probability was below the threshold.
     asked
         What is needed to learn the example later, beside its features.
     """
