@@ -15,6 +15,7 @@ from river import bandit, linear_model, preprocessing
 import river_budget as rb
 from river_budget import checkpoint, synth
 from river_budget.base import Chain
+from river_budget.calibration import Calibrator
 from river_budget.testing.moments import interrupted
 
 ARMS = ["a", "b"]
@@ -25,13 +26,21 @@ class Fixed(linear_model.LogisticRegression):
 
     def __init__(self, p=0.25):
         super().__init__()
-        self.p, self.n = p, 0
+        self.p, self.n, self.n_successes = p, 0, 0.0
 
-    def learn_one(self, x, y):
+    def learn_one(self, x, y, w=1.0):
         self.n += 1
+        self.n_successes += w * y
 
     def predict_proba_one(self, x):
         return {False: 1 - self.p, True: self.p} if self.n else {}
+
+
+class Unweighted(Fixed):
+    """The same without weights."""
+
+    def learn_one(self, x, y):
+        self.n += 1
 
 
 def test_what_an_arm_is_worth():
@@ -50,8 +59,8 @@ def test_a_ticket_is_rewarded_once():
     policy = rb.bandit.ArmClassifiers(seed=1)
     ticket = policy.decide(ARMS, {"u": 1.0})
     assert (ticket.id, ticket.probability, len(policy._pending)) == (0, 0.5, 1)
-    with pytest.raises(ValueError, match=r"reward must be 1 or 0.* got 0\.5"):
-        policy.reward(ticket.id, 0.5)
+    with pytest.raises(ValueError, match=r"a number from 0 for failure to 1 for success, got 1\.5"):
+        policy.reward(ticket.id, 1.5)
     assert policy.reward(ticket.id, True)
     assert not policy.reward(ticket.id, True)
     assert not policy.reward(99, True)
@@ -125,7 +134,7 @@ def test_what_is_refused_changes_nothing():
     refuses("'u'", policy.update, "a", {"u": math.inf}, 1)
     refuses("'u'", policy.decide, ["a"], {"u": math.inf})
     refuses("no arm", policy.decide, [], {"u": 1.0})
-    for reward in (2, -1, 0.5, math.nan, "yes", None, np.array([1]), np.array(1), np.array([0, 1])):
+    for reward in (2, -1, 1.5, math.nan, "yes", None, np.array([1]), np.array(1), np.array([0, 1])):
         refuses("reward", policy.update, "a", {"u": 1.0}, reward)
     for arm in (None, math.nan, pd.NA, ["c"], 10**5000):
         refuses("the arm is", policy.decide, ["a", arm], {"u": 1.0})
@@ -145,10 +154,145 @@ def test_what_is_refused_changes_nothing():
         ("model", 3),
         ("costs", 5),
         ("cost", {"a": "free"}),
+        ("target", 0.0),
+        ("target", 1.5),
+        ("target", "most"),
     ],
 )
 def test_parameters_out_of_range(name, value):
     refuses(name, rb.bandit.ArmClassifiers, **{"costs" if name == "cost" else name: value})
+
+
+def with_target(**options):
+    """Return a policy whose arm "a" has the worth 1.4 / 2.5, "b" 2 / 2.5, and "c" 2.5 / 2.5."""
+    given = {"costs": {"a": 1, "b": 2, "c": 5}, "prior_successes": 0.5, "target": 0.7, "seed": 1}
+    policy = rb.bandit.ArmClassifiers(Fixed(), **(given | options))
+    for arm, p in (("a", 0.45), ("b", 0.75), ("c", 1.0)):
+        for reward in (0, 1):
+            policy.update(arm, {}, reward)
+        policy.models[arm].p = p
+    policy._calibrator = Calibrator()
+    return policy
+
+
+def test_the_cheapest_arm_that_reaches_the_target_is_chosen():
+    policy = with_target()
+    expected = {"a": 1.4 / 2.5, "b": 2.0 / 2.5, "c": 1.0}
+    assert policy.values_one(list("abc"), {}) == pytest.approx(expected)
+    assert policy.probabilities_one(list("abcd"), {}) == pytest.approx(
+        {"a": 0.45, "b": 0.75, "c": 1.0}
+    )
+    assert policy.pull(["c", "b", "a"], {}) == "b"
+    # A new arm costs nothing, and is worth 1 until it has failed.
+    assert policy.pull(["c", "b", "a", "new"], {}) == "new"
+
+
+def test_the_likeliest_arm_is_chosen_if_none_reaches_the_target():
+    policy = with_target(target=0.9)
+    assert policy.pull(["b", "a"], {}) == "b"
+    assert policy.pull(["c", "b", "a"], {}) == "c"
+
+
+def test_arms_that_cost_the_same_are_chosen_at_random():
+    policy = with_target(costs={"a": 1, "b": 2, "c": 2})
+    assert {policy.pull(["a", "b", "c"], {}) for _ in range(30)} == {"b", "c"}
+    assert policy.decide(["a", "b", "c"], {}).probability == 0.5
+
+
+def test_the_threshold_follows_the_rewards_of_own_decisions():
+    policy = with_target()
+    assert policy.threshold == 0.7
+    policy.reward(policy.decide(["b", "c"], {}).id, 1)
+    assert policy.threshold == pytest.approx(0.7 - 0.005 * 0.3)
+    policy.reward(policy.decide(["b", "c"], {}).id, 0.5)
+    assert policy.threshold == pytest.approx(0.7 - 0.005 * 0.1)
+    policy.reward(policy.decide(["b", "c"], {}).id, 0)
+    assert policy.threshold == 0.7
+    # Others chose these, or there was no choice.
+    policy.update("b", {}, 1)
+    policy.reward(policy.observe("b", {}).id, 1)
+    policy.reward(policy.decide(["b"], {}).id, 1)
+    assert policy.threshold == 0.7
+    assert (policy._observed, policy.n_pending) == ({}, 0)
+
+
+def test_a_target_without_costs_is_refused():
+    for costs in (None, {}):
+        refuses("target needs costs", rb.bandit.ArmClassifiers, costs=costs, target=0.9)
+    assert rb.bandit.ArmClassifiers().threshold is None
+
+
+def test_probabilities_are_calibrated_where_there_is_a_target():
+    """The models say 0.25, and three rewards in four are successes."""
+    policies = [
+        rb.bandit.ArmClassifiers(Fixed(0.25), costs={"a": 1}, target=target, seed=1)
+        for target in (None, 0.9)
+    ]
+    for policy in policies:
+        for i in range(200):
+            policy.update("a", {}, i % 4 > 0)
+    plain, calibrated = (policy.probabilities_one(["a", "new"], {}) for policy in policies)
+    assert plain == {"a": 0.25}
+    assert calibrated == {"a": pytest.approx(0.75, abs=0.05)}
+
+
+def test_grades_keep_their_mean():
+    policy = rb.bandit.ArmClassifiers(Fixed(), seed=1)
+    for i in range(2000):
+        policy.update("a", {}, (0.3, 0.9)[i % 2])
+    assert policy.models["a"].n_successes / 2000 == pytest.approx(0.6, abs=0.02)
+    assert policy._rewards["a"].get() == pytest.approx(0.6)
+
+
+def test_a_grade_of_a_half_is_one_success_and_one_failure_of_half_the_weight():
+    policy = rb.bandit.ArmClassifiers(Fixed(), seed=1)
+    for _ in range(10):
+        policy.update("a", {}, 0.5)
+    model = policy.models["a"]
+    assert (model.n, model.n_successes, policy._counts["a"]) == (20, 5.0, 10)
+
+
+def test_a_model_without_weights_refuses_grades_only():
+    policy = rb.bandit.ArmClassifiers(Unweighted(), seed=1)
+    refuses("the reward 0.5 is a grade, which takes a model that", policy.update, "a", {}, 0.5)
+    policy.update("a", {}, 1.0)
+    assert policy._n == 1
+
+
+def test_grades_of_0_and_1_are_learned_as_they_are():
+    policy = rb.bandit.ArmClassifiers(Fixed(), seed=1)
+    for reward in (0.0, 1.0, False, np.bool_(True), np.int64(1)):
+        policy.update("a", {}, reward)
+    assert policy.models["a"].n_successes == 3
+
+
+def test_a_decision_that_others_made_is_learned_from_its_late_reward():
+    policy, told = (rb.bandit.ArmClassifiers(seed=1) for _ in range(2))
+    tickets = [policy.observe("ab"[i % 2], {"u": i / 9}, 0.25) for i in range(9)]
+    assert tickets[3] == (3, "b", 0.25)
+    assert policy.waits_for(3) == "b"
+    loaded = checkpoint.loads(checkpoint.dumps(policy))
+    for i, ticket in enumerate(tickets):
+        own = told.decide(["ab"[i % 2]], {"u": i / 9})
+        for one in (policy, loaded):
+            assert one.reward(ticket.id, i % 3 == 0)
+            assert not one.reward(ticket.id, i % 3 == 0)
+        told.reward(own.id, i % 3 == 0)
+    assert loaded.values_one(ARMS, {"u": 0.5}) == policy.values_one(ARMS, {"u": 0.5})
+    assert (policy.arms, policy.n_pending, policy._observed) == (["a", "b"], 0, {})
+
+
+def test_what_cannot_be_observed_changes_nothing():
+    policy = rb.bandit.ArmClassifiers(max_pending=2, seed=1)
+    policy.observe("a", {"u": 1.0}, 0.5)
+    for propensity in (0.0, 1.5, math.nan, "often", None):
+        refuses("propensity must be", policy.observe, "a", {"u": 1.0}, propensity)
+    refuses("the arm is None", policy.observe, None, {"u": 1.0})
+    refuses("'u'", policy.observe, "a", {"u": math.inf})
+    refuses("the ticket 0 must be", policy.observe, "a", {"u": 1.0}, 0.5, 0)
+    for _ in range(2):
+        policy.decide(ARMS, {"u": 1.0})
+    assert (policy._observed, policy.n_pending) == ({}, 2)
 
 
 def test_an_arm_that_is_forgotten_begins_anew():
@@ -162,6 +306,14 @@ def test_an_arm_that_is_forgotten_begins_anew():
     assert policy.values_one(["a"], {"u": 1.0}) == {"a": 1.0}
     assert not policy.reward(waiting.id, 1)
     assert policy.ranking == ["b"]
+
+
+def test_observed_tickets_of_an_arm_go_with_it():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    policy.observe("a", {"u": 1.0})
+    kept = policy.observe("b", {"u": 1.0}, 0.5)
+    policy.forget("a")
+    assert policy._observed == {kept.id: 0.5}
 
 
 def play(policy, stream, delay=0):
@@ -200,16 +352,31 @@ def test_a_copy_goes_on_exactly():
 MODELS = [None, rb.Forgetron(budget=5), preprocessing.StandardScaler() | rb.Projectron(budget=5)]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=["default", "given", "pipeline"])
-def test_a_loaded_policy_goes_on_exactly(model):
-    stream = synth.Router(n_samples=80, seed=3)
-    policy = rb.bandit.ArmClassifiers(model, costs=stream.costs, max_pending=4, seed=1)
+class Graded(synth.Router):
+    """The same, whose rewards are grades."""
+
+    def __iter__(self):
+        rng = random.Random(1)
+        for x, works in super().__iter__():
+            yield x, {arm: 0.8 * works[arm] + 0.2 * rng.random() for arm in works}
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [*((model, None) for model in MODELS), (MODELS[1], 0.7)],
+    ids=["default", "given", "pipeline", "target"],
+)
+def test_a_loaded_policy_goes_on_exactly(model, target):
+    stream = Graded(n_samples=80, seed=3)
+    policy = rb.bandit.ArmClassifiers(
+        model, costs=stream.costs, max_pending=4, seed=1, target=target
+    )
     new = checkpoint.loads(checkpoint.dumps(policy))
     assert play(new, stream, delay=5) == play(policy, stream, delay=5)
     loaded = checkpoint.loads(checkpoint.dumps(policy))
     assert checkpoint.dumps(loaded) == checkpoint.dumps(policy)
     assert (loaded.arms, len(loaded._pending)) == (policy.arms, 4)
-    assert loaded.ranking == policy.ranking
+    assert (loaded.ranking, loaded.threshold) == (policy.ranking, policy.threshold)
     assert play(loaded, stream) == play(policy, stream)
 
 

@@ -119,8 +119,10 @@ class KeyedLearner:
     missing label: the models are those of a stream that delivers each event once.
 
     A `ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
-    label of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision
-    that comes again gets the same arm until its reward is known, and None after that.
+    label of a later event its reward, from 0 to 1, and `accuracy` the share of rewards of at least
+    1/2. A decision that comes again gets the same arm until its reward is known, and None after that.
+    A decision that somebody else made is an event with that arm alone in its list: the policy learns
+    from its reward, too.
 
     Parameters
     ----------
@@ -269,9 +271,11 @@ class KeyedLearner:
 
     def _advice(self, keyed: KeyedModel, n_bytes: int) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
+        if keyed.is_policy:
+            return self._advice_for_policy(keyed.model, n_bytes)
         classifier = keyed.chain.last
         if getattr(classifier, "budget", None) is None:
-            return "use a model that has a budget, or fewer arms and a smaller max_pending"
+            return "use a model that has a budget"
         whole = checkpoint.dumps(keyed.model, keyed.state())
         header = 8 + int.from_bytes(
             whole[:8], "little"
@@ -280,6 +284,22 @@ class KeyedLearner:
         room = 0.9 * self.max_state_bytes - of_texts
         fitting = int(classifier.n_support * room / max(1.0, n_bytes - of_texts))
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
+
+    def _advice_for_policy(self, policy: Any, n_bytes: int) -> str:
+        """Return what takes the bytes of a policy, and what would take less."""
+        chains = list(map(Chain, policy.models.values()))
+        of_models = sum(len(checkpoint.dumps(chain.model)) for chain in chains)
+        model = "a smaller model"
+        if chains and all(hasattr(chain.classifier, "n_support") for chain in chains):
+            n_vectors = sum(chain.classifier.n_support for chain in chains) / len(chains)
+            room = 0.9 * self.max_state_bytes - (n_bytes - of_models)
+            fitting = int(n_vectors * room / of_models)
+            model = f"a model with a budget of {fitting}" if fitting > 0 else model
+        return (
+            f"the models of {len(chains)} arms take {of_models:,} of them, and {policy.n_pending} "
+            f"waiting tickets most of the rest. Give ArmClassifiers {model}, fewer arms, or a smaller "
+            "max_pending, and an embedding as one array in the place of many numbers"
+        )
 
 
 def _is_whole(seq: Any) -> bool:
@@ -322,7 +342,7 @@ def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
             # An interrupt may come after the policy has learned. None comes in between.
             if is_rewarded or policy.waits_for(seq) is None:
                 keyed.n_labelled += 1
-                keyed.n_right += 1 if y else 0
+                keyed.n_right += 1 if y >= 0.5 else 0
         return None, arm
     require(y is None, f"event {shown(seq)} of {shown(key)} has a reward before its decision")
     is_listed = isinstance(arms, list | tuple)  # A set has another order in another process.

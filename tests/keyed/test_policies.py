@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -226,7 +227,7 @@ REFUSED = {
     "no features": (Event("a", 1, arms=ARMS), "no features"),
     "a feature": (Event("a", 1, {"u": float("inf")}, arms=ARMS), "'u'"),
     "both": (Event("a", 1, X, 1, ARMS), "reward before its decision"),
-    "a reward": (Event("a", 0, y=0.5), "reward must be 1 or 0"),
+    "a reward": (Event("a", 0, y=1.5), "reward must be a number from 0"),
     "a jump": (Event("a", 10**12, X, arms=ARMS), "max_jump"),
 }
 
@@ -243,10 +244,36 @@ def test_a_policy_without_a_seed_is_refused():
     refuses("ArmClassifiers with a seed", keyed.KeyedLearner, rb.bandit.ArmClassifiers)
 
 
-def test_a_state_that_is_too_large_says_what_helps():
+def test_tickets_that_are_too_many_for_a_state_say_what_helps():
     small = keyed.KeyedLearner(policy, max_state_bytes=7_000)
     events = [Event("a", t, {f"name-{t}": 1.0}, arms=ARMS) for t in range(40)]
-    refuses("smaller max_pending", fold, small, events)
+    message = r"models of 0 arms take 0 of them, and \d+ waiting tickets .* a smaller max_pending"
+    refuses(message, fold, small, events)
+
+
+def test_the_budget_that_a_policy_is_advised_to_have_fits():
+    def learner(budget):
+        model = rb.Forgetron(budget=budget)
+        return keyed.KeyedLearner(lambda: rb.ArmClassifiers(model, seed=1), max_state_bytes=20_000)
+
+    rng = random.Random(1)
+    events = []
+    for t in range(120):
+        x = {f"name-{i}": rng.random() for i in range(30)}
+        events += [Event("a", t, x, arms=[t % 2]), Event("a", t, y=rng.random() < 0.5)]
+    with pytest.raises(ValueError, match="a model with a budget of") as refused:
+        fold(learner(60), events)
+    advised = int(re.search(r"budget of (\d+)", str(refused.value))[1])
+    fold(learner(advised), events)
+
+
+def test_a_decision_that_others_made_and_a_grade_are_events():
+    observed, grade = Event("a", 0, X, arms=["large"]), Event("a", 0, y=0.4)
+    state, first = learner().step(None, observed)
+    live = learner().deserialize(state)
+    assert (first.y_pred, live.model._observed) == ("large", {0: 1.0})
+    _, answer = learner().step(state, grade)
+    assert (answer.y_pred, answer.accuracy) == ("large", 0.0)
 
 
 def test_a_context_with_a_name_that_cannot_be_stored_is_refused():
