@@ -277,9 +277,8 @@ class KeyedLearner:
         if getattr(classifier, "budget", None) is None:
             return "use a model that has a budget"
         whole = checkpoint.dumps(keyed.model, keyed.state())
-        header = 8 + int.from_bytes(
-            whole[:8], "little"
-        )  # A file begins with the length of its text.
+        # A file begins with the length of its text, in eight bytes.
+        header = 8 + int.from_bytes(whole[:8], "little")
         of_texts = n_bytes * header / len(whole)
         room = 0.9 * self.max_state_bytes - of_texts
         fitting = int(classifier.n_support * room / max(1.0, n_bytes - of_texts))
