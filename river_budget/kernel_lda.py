@@ -36,47 +36,47 @@ def check_n_features(name: str, n_features: Any) -> None:
 class KernelLDA(OnlineClassifier):
     """Linear discriminant analysis on random features, which forgets nothing.
 
-    Use it for classes that arrive one after the other, and for embeddings. Without forgetting, the
-    order of the examples does not matter, so a new task takes nothing from an old one. There is no
-    support set, and no mistake bound.
+    Use it for classes that arrive one after the other, and for embeddings. Without forgetting, and once
+    the scales are learned, the order of the examples does not matter, so a new task takes nothing from
+    an old one. There is no support set, and no mistake bound.
 
     Cosines and sines of random projections approximate the kernel [^1]. Recursive least squares
-    regress the labels on them; the discriminant, with a covariance that all labels share [^2],
-    follows from the coefficients and residuals by rank-one updates. A temperature, learned online,
-    turns discriminants into probabilities.
+    regress the labels on them. The discriminant, with a covariance that all labels share [^2], follows
+    from the coefficients and residuals by rank-one updates. A temperature, learned online, turns
+    discriminants into probabilities.
 
     For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
     takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` for the projection of each name of the last
     example. Projections follow from names and seed, so checkpoints leave them out. Arrays, such as
     embeddings, are projected by Hadamard transforms.
 
-    `learn_many` of a model with D >= 500 that forgets nothing learns 128 rows with one pass through its
-    largest matrix, by the identity of Woodbury, in about a quarter of the time. It is the same model
-    up to rounding errors, the online temperature included; the last digits depend on the machine's
-    library for linear algebra. The first 256 rows of a model that learns its scales, and those of a model
-    with balanced weights, are learned one by one.
+    If D >= 500 and nothing is forgotten, `learn_many` learns 128 rows in one pass through the largest
+    matrix, by the Woodbury identity, in about a quarter of the time. The model is the same up to
+    rounding errors, its temperature included; the last digits depend on the machine's library for linear
+    algebra. The first 256 rows of a model that learns its scales, and all rows of a model with balanced
+    weights, are learned one by one.
 
     The weight of an example is multiplied by that of its label. Rounding errors limit the product: it
-    counts as at least 1e-8 and at most 1,000. With a share s = 1 - `forgetting` of all sums that fades
-    in each round, it counts as at most the least of 100, 100,000 s and 5,000 / (s D). With
-    `dtype="float64"`, the upper limits are 10,000 times as large.
+    counts as at least 1e-8 and at most 1,000. With forgetting, a share s = 1 - `forgetting` of all sums
+    fades in each round, and the product counts as at most the least of 100, 100,000 s and 5,000 / (s D).
+    With `dtype="float64"`, the upper limits are 10,000 times as large.
 
     All models of a process share two caches: the projections of at most 1,000 names, with
-    `1000 (2 D + 2500)` bytes at most, and the signs of at most 16 arrays, with 5 MB at most. Names of
+    `1000 (2 D + 2500)` bytes at most, and the signs for at most 16 arrays, with 5 MB at most. Names of
     more than 100 characters and very long arrays are not cached, but computed anew for each example.
 
     Parameters
     ----------
     n_features
-        Number of random features D, even, at most 10,000; for embeddings, 500 or more. Twice as many
-        take four times the memory.
+        Number of random features D, even, at most 10,000; for embeddings, use 500 or more. Twice as many
+        take about four times the memory.
     forgetting
         Factor that multiplies all sums in each round: 1, which forgets nothing, or from 0.9 to 0.99999.
         0.999 follows drift, and a round then takes about 1.4 times as long.
     kernel
         An `RBF`. Without a gamma, the model learns scales and width after 2, 4, 8, ..., 256 examples,
-        and then learns these examples again. After 256 examples, scales and width are fixed. The
-        `resolved_kernel` of another model gives this one the scales and the width of that.
+        each time learning the examples so far again. After 256 examples, scales and width are fixed. To
+        use the scales and the width of another model, give its `resolved_kernel`.
     seed
         Seed of the random features, a whole number.
     dtype
@@ -139,10 +139,9 @@ class KernelLDA(OnlineClassifier):
     def novelty_one(self, x: Features) -> float:
         """Return how unlike everything learned x is, from 0 to 1.
 
-        It is `1 - max(s) / (1 + 10 v)`: s are the means of the labels at x in the regression of one-hot
-        labels [^3], near 1 for the label of a known example, and v is the variance of x in it,
-        `phi' P phi`, which is large where nothing was learned. In each round that it is asked for, it takes
-        another O(D^2).
+        It is `1 - max(s) / (1 + 10 v)`. The regression of one-hot labels gives s, the means of the labels
+        at x [^3], near 1 for the label of a known example, and v, the variance of x, `phi' P phi`, which
+        is large where nothing was learned. Computing the novelty takes another O(D^2).
 
         Parameters
         ----------
@@ -164,7 +163,7 @@ class KernelLDA(OnlineClassifier):
 
     def _recover(self) -> None:
         super()._recover()
-        # An update of scales that an interrupt prevented or cut short.
+        # An interrupt may have prevented an update of scales, or cut it short.
         self._learn_scales()
 
     def _learn_scales(self) -> None:
@@ -181,7 +180,7 @@ class KernelLDA(OnlineClassifier):
 
 
 def _rbf_and_scales(kernel: Any) -> tuple[RBF, Any]:
-    """Return the RBF of a kernel, and inverse scales by names, that of all other names, and gamma.
+    """Return the RBF of a kernel, and its inverse scales by names, that of all other names, and gamma.
 
     Raises ValueError if the kernel is of another kind.
     """

@@ -24,7 +24,7 @@ from river_budget.perceptrons.forgetron import Forgetron
 
 __all__ = ["PredictionSets"]
 
-# The smallest share of misses, and of hits, that can be asked for.
+# The smallest share of misses that can be asked for, and the smallest of hits.
 RAREST = 1e-6
 
 # The step sizes of the two estimates of a quantile, in logits.
@@ -39,16 +39,16 @@ LARGEST_LOGIT = 12.0
 # No estimate leaves the range of logits by more than a step.
 LARGEST_ESTIMATE = LARGEST_LOGIT + FAST
 
-# The odds of a miss at which quantiles are estimated, as multiples of those of the target.
+# Quantiles are estimated at these odds of a miss, as multiples of the odds at the target.
 MULTIPLES = (0.1, 1.0, 3.0)
 
-# The excess of misses that chance brings in so many rounds is corrected firmly.
+# The excess of misses is measured in units of what chance brings in this many rounds.
 HORIZON = 4000
 
-# From so many times that excess on, each further miss moves the threshold by so many logits.
+# Beyond this many units of excess, each further miss moves the threshold by this many logits.
 FAR, PUSH = 4.0, 0.1
 
-# No probability is as large, so no label is in the set.
+# A threshold above every probability, with which no label is in the set.
 ABOVE_ALL = 2.0
 
 
@@ -108,7 +108,7 @@ class Quantiles:
         return sum(map(sys.getsizeof, [self.each, *self.each, *numbers]))
 
     def at(self, level: float) -> float:
-        """Return the quantile at a level: between two levels, on the line from one to the other."""
+        """Return the quantile at a level, interpolated linearly between the estimated levels."""
         below, *others = self.each
         value = below.value
         for above in others:
@@ -145,31 +145,31 @@ class Quantiles:
 class PredictionSets(ClassifierWrapper):
     """Predicts the set of labels that covers the true one in a given share of the rounds.
 
-    Use it where somebody acts on a prediction only if it is safe: if the set has one label, that is
-    it; if it has several, they are the candidates. A set may be empty: where the model is right more
-    often than `coverage` asks for, the sets of the most doubtful examples are. `predict_one` and
+    Use it where somebody acts on a prediction only if it is safe: if the set has one label, that is the
+    prediction; if it has several, they are the candidates. If the model is right more often than
+    `coverage` asks for, the sets of the most doubtful examples are empty. `predict_one` and
     `predict_proba_one` are those of the model.
 
-    A set consists of the labels whose probability is at least a threshold, which gives the smallest sets
-    on average [^1]. The threshold is a quantile of the probabilities of true labels. Quantiles at three
-    levels are estimated online, each with a small and a large step size [^2], which are weighed by
-    their pinball loss as in [^3]. The excess of misses over the target chooses the level, and moves
-    the threshold further once it is large, which is the error integration of [^4]. So the share of
-    misses tends to `1 - coverage` on any sequence of examples, whatever the drift, if the model knows
-    their labels: a label that it has never seen is in no set, and counts as a miss. Rounds without any
-    label to predict do not count.
+    A set consists of the labels whose probability is at least a threshold. If the probabilities are
+    right, these sets are the smallest on average [^1]. The threshold is a quantile of the probabilities
+    of true labels. Quantiles at three levels are estimated online. Each has two estimates, with a small
+    and a large step size [^2], which are weighed by their pinball loss as in [^3]. The excess of misses
+    over the target chooses the level. Once it is large, it also moves the threshold further, which is
+    the error integration of [^4]. So the share of misses tends to `1 - coverage` on any sequence of
+    examples, whatever the drift, if the model knows their labels: a label that it has never seen is in
+    no set, and counts as a miss. Rounds in which the model knows no label at all do not count.
 
-    The quantiles learn from probabilities of examples before the model learns these. For late labels,
-    use `ask` and `learn`: an answer keeps its set, and what counts is whether that has covered the label.
+    The quantiles learn from the probabilities of an example before the model learns it. For late labels,
+    use `ask` and `learn`: an answer keeps its set, and what counts is whether that set covers the label.
     `learn_one` compares a label with the set that its example would get now.
 
     Parameters
     ----------
     model
         A classifier that predicts probabilities, or a pipeline that ends in one. The better calibrated
-        they are, the smaller the sets.
+        the probabilities are, the smaller the sets.
     coverage
-        The share of rounds in which the set covers the label, from 0.000001 to 0.999999.
+        The share of rounds in which the set should cover the label, from 0.000001 to 0.999999.
 
     Examples
     --------
@@ -220,11 +220,11 @@ class PredictionSets(ClassifierWrapper):
 
     @property
     def threshold(self) -> float:
-        """The probability from which on a label is in a set; above 1 if no label is, whatever its own."""
+        """The smallest probability of a label that is in a set; above 1 if all sets are empty."""
         return self._threshold
 
     def predict_set_one(self, x: Features) -> set[Any]:
-        """Return the labels that may be that of an example: at the chosen rate, one of them is.
+        """Return the labels that an example may have: at the chosen rate, one of them is the true one.
 
         Raises ValueError if the model refuses x, a dict.
         """
@@ -306,7 +306,7 @@ class PredictionSets(ClassifierWrapper):
         return chain.last.predict_proba_one(features)
 
     def _probabilities_if_any(self, x: Features) -> dict[Any, float]:
-        """Return the same, and none for an example that the model may learn, but cannot score."""
+        """Return the probabilities now, or none if the model can learn the example but not score it."""
         try:
             return self._probabilities(x)
         except ValueError:
@@ -323,7 +323,7 @@ class PredictionSets(ClassifierWrapper):
     ) -> None:
         """Let the model learn an example, given its probabilities now and the gaps of its set.
 
-        If gaps are None, the set is that of now.
+        If gaps are None, the set is the one that the example would get now.
         """
         check_class(y)
         chain = self._chain

@@ -24,8 +24,9 @@ from river_budget.perceptrons.forgetron import Forgetron
 
 __all__ = ["Reject"]
 
-# The steps of a learned threshold, chosen on doubts about clinc150, Pendigits, jumps and trends: the spread is a
-# mean over about so many examples, a step is this share of it, and the level moves by this share of what is missing.
+# How a learned threshold moves, chosen on doubts about clinc150, Pendigits, jumps and trends. The spread is a mean
+# over about MEMORY examples, a step is proportional to STEP times the spread, and the level moves by CORRECTION
+# times the difference between the share that was asked for and what happened.
 MEMORY, STEP, CORRECTION = 1000, 0.6, 0.0003
 
 check_share = number_check("a number from 0.001 to 0.5", lambda value: 0.001 <= value <= 0.5)
@@ -33,11 +34,11 @@ check_share = number_check("a number from 0.001 to 0.5", lambda value: 0.001 <= 
 
 @dataclasses.dataclass(frozen=True)
 class _Quantile:
-    """The number that a share of a stream exceeds, followed through drift.
+    """The number that a given share of a stream exceeds, followed through drift.
 
-    Each example moves `value` up by a multiple of `1 - level` if it exceeds that, and else down by the
-    same multiple of `level`, so it settles where the share of larger ones is `level`. While a trend lasts,
-    it lags behind. So `level` moves, too, until the share is what was asked for.
+    An example that exceeds `value` moves it up by a multiple of `1 - level`; any other moves it down by
+    the same multiple of `level`. So it settles where the share of larger examples is `level`. While a
+    trend lasts, `value` lags behind, so `level` moves, too, until the share is what was asked for.
     """
 
     n: int = 0
@@ -58,7 +59,7 @@ class _Quantile:
         level = self.level + CORRECTION * (share - exceeds)
         level = min(max(level, 0.5 * share), 2.0 * share)
         value += STEP * spread / (share * memory) * (exceeds - level)
-        # It may leave the range of the stream by a step, or else steps at the end of the range would not cancel out.
+        # It may leave the range of the stream by a step; otherwise, steps at the end of the range would not cancel out.
         return _Quantile(n, value, spread, level)
 
     def state(self) -> State:
@@ -85,34 +86,35 @@ def _quantile_of(state: State) -> _Quantile:
 class Reject(ClassifierWrapper):
     """Predicts None where a classifier is in doubt.
 
-    Use it for a router that needs "none of these". Doubt is a number from 0 to 1:
+    Use it for a router that needs "none of these". Doubt is a number from 0 to 1, of one of two kinds:
 
     - Novelty finds examples unlike all others: see `novelty_one`. The more vectors a `Mnemotron` has,
-      the smaller it is, and the smaller the threshold must be.
-    - Entropy finds examples that could belong to several labels: that of the probabilities, as a
-      share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
+      the smaller the novelty is, and the smaller the threshold must be.
+    - Entropy finds examples that could belong to several labels. It is the entropy of the probabilities,
+      as a share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
-    The threshold is given, or learned from the share of known examples to reject. For that, each
-    learned example whose label the model knows moves the threshold, by the doubt about it before it is
-    learned: up if it would have been rejected, and else down a little, as online quantile estimation
-    and adaptive conformal inference [^1] do. The steps follow the spread of the doubts, and the threshold
-    follows drift, in one or two thousand examples.
+    The threshold is either given, or learned so that a given share of known examples is rejected. To
+    learn it, each example whose label the model knows is compared with the threshold before the model
+    learns it. The threshold moves up if the example would have been rejected, and otherwise down a
+    little, as in online quantile estimation and adaptive conformal inference [^1]. The steps are
+    proportional to the spread of the doubts. After drift, the threshold adapts within one or two
+    thousand examples.
 
     To choose a kind of doubt, compare the doubt about known and unknown examples with
-    `river.metrics.ROCAUC`. River's metrics leave rejected examples out: report the answered share.
-    `learn_one` and `predict_proba_one` reject nothing.
+    `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the answered share,
+    too. `learn_one` and `predict_proba_one` reject nothing.
 
     Parameters
     ----------
     model
-        A classifier, or a pipeline that ends in one. Novelty needs one of this package, also in
+        A classifier, or a pipeline that ends in one. Novelty needs one of this package, which may be in
         `Calibrated`; entropy needs one that predicts probabilities.
     threshold
         The largest doubt about an example that is answered, from 0 to 1; 0.5 if no share is given.
     doubt
-        `"novelty"` or `"entropy"`.
+        The kind of doubt, `"novelty"` or `"entropy"`.
     share
-        The share of known examples to reject, from 0.001 to 0.5, in the place of a threshold.
+        The share of known examples to reject, from 0.001 to 0.5, instead of a threshold.
 
     Examples
     --------
@@ -158,7 +160,7 @@ class Reject(ClassifierWrapper):
             check_probability("threshold", threshold)
         else:
             check_share("share", share)
-            error = "give a threshold or a share, and not both: a share is that which the threshold is learned from"
+            error = "give a threshold or a share, and not both: a share learns the threshold"
             require(threshold is None, error)
         self.threshold = threshold
         self.doubt = doubt
@@ -170,7 +172,7 @@ class Reject(ClassifierWrapper):
 
     @property
     def current_threshold(self) -> float:
-        """The largest doubt about an example that is answered now: as given, or as learned so far."""
+        """The largest doubt with which an example is answered now, as given or as learned so far."""
         return self._quantile.value if self.threshold is None else self.threshold
 
     def doubt_one(self, x: Features) -> float:
@@ -190,10 +192,10 @@ class Reject(ClassifierWrapper):
         return None if doubt > self.current_threshold else label
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        """Let the model learn an example, and the threshold the doubt about it.
+        """Let the model learn an example, and move a learned threshold by the doubt about it.
 
-        Keyword arguments such as the weight `w` go to the model. The threshold counts every example
-        once, because it estimates a share of the stream as it is.
+        Keyword arguments such as the weight `w` go to the model. For the threshold, every example counts
+        once, unless its weight is 0, because the threshold estimates a share of the stream.
         """
         self._learn_with(x, y, None, kwargs)
 
@@ -233,7 +235,7 @@ class Reject(ClassifierWrapper):
     def _learn_with(
         self, x: Features, y: Any, asked: Asked | None, options: dict[str, Any]
     ) -> None:
-        """Let the model learn an example, and the threshold the doubt about it."""
+        """Let the model learn an example, and move a learned threshold by the doubt about it."""
         chain = self._chain
         n_rounds = chain.n_rounds
         before, after = self._quantile, self._quantile_after(x, y, options)
@@ -254,11 +256,11 @@ class Reject(ClassifierWrapper):
         try:
             answer = self._chain.ask(x)
             known = answer.scores if self.doubt == "novelty" else answer.probabilities
-            if y not in known:  # An example of a new label is one that is to be rejected.
+            if y not in known:  # An example of a new label should be rejected.
                 return self._quantile
             return self._quantile.after(self._doubt_of(answer), self.share)
         except (TypeError, ValueError):
-            # The model says what is wrong, unless it may learn an example that it cannot score.
+            # If the model refuses the example, `learn` raises the error; some it learns, but cannot score.
             return self._quantile
 
     def _doubt_of(self, answer: Answer) -> float:
