@@ -28,6 +28,10 @@ from river_budget.checkpoint.format import Tensors
 from river_budget.checkpoint.registry import entry_named, entry_of
 from river_budget.kernels import Category, Kernel
 
+SCALARS = frozenset([NoneType, bool, float, str])
+
+SEQUENCES = frozenset([list, tuple, set, frozenset, Category, Waiting, Asked, Ticket])
+
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "dict": dict, "tuple": tuple, "frozenset": frozenset, "set": set,
     "Category": lambda items: Category.of(*items), "Waiting": lambda items: waiting_of(*items),
@@ -59,21 +63,21 @@ def encode(value: Any, tensors: Tensors) -> Any:
     Raises ValueError if it cannot be stored.
     """
     kind = type(value)
-    if kind in (NoneType, bool, float, str):
+    if kind in SCALARS:
         return value
     if kind is int:
         return _bounded(value)
-    if kind in (list, tuple, set, frozenset, Category, Waiting, Asked, Ticket):
+    if kind in SEQUENCES:
         items = [encode(item, tensors) for item in value]
         if kind in (set, frozenset):
             items.sort(key=json.dumps)  # So that equal models become equal bytes.
         return items if kind is list else {kind.__name__: items}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return _encode_array(value, tensors)
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
             return {"state": {key: encode(item, tensors) for key, item in value.items()}}
         return {"dict": [encode(list(pair), tensors) for pair in value.items()]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return _encode_array(value, tensors)
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         return encode(value.item(), tensors)
     if isinstance(value, type) and value in TYPES.values():
