@@ -11,9 +11,7 @@ RIVER_BUDGET_DATA.
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,12 +74,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
-    tasks = list(itertools.product(SETUPS, range(given.seeds)))
-    with ProcessPoolExecutor() as pool:
-        found = dict(zip(tasks, pool.map(measured, tasks), strict=True))
+    found = rewards.in_parallel(measured, SETUPS, range(given.seeds))
     rows = {}
     for name in SETUPS:
-        mean = Figures(*np.mean([found[task] for task in tasks if task[0] == name], axis=0))
+        mean = Figures(*np.mean([f for task, f in found.items() if task[0] == name], axis=0))
         rows[name] = {
             "mean reward": f"{mean.reward:.3f}",
             "MB live": f"{mean.n_live / 1e6:.2f}",

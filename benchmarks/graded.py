@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import functools
-import itertools
 import random
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -155,22 +153,26 @@ def measured(task: tuple[str, str, int, int]) -> float:
     return rewards.played(setup, policy, seed, limit, is_told_all=False).reward
 
 
+def means(
+    measure: Callable[[tuple], float], columns: Iterable, rows: Iterable, *others: Iterable
+) -> str:
+    """Return a table of what is measured for each column and row: the mean over all other values."""
+    found = rewards.in_parallel(measure, columns, rows, *others)
+    return markdown({
+        row: {
+            column: f"{np.mean([f for task, f in found.items() if task[:2] == (column, row)]):.3f}"
+            for column in columns
+        }
+        for row in rows
+    })  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=int, default=2000)
     given = parser.parse_args()
-    tasks = list(itertools.product(SETUPS, POLICIES, range(given.seeds), [given.limit]))
-    with ProcessPoolExecutor() as pool:
-        found = dict(zip(tasks, pool.map(measured, tasks), strict=True))
-    rows = {
-        policy: {
-            name: f"{np.mean([found[task] for task in tasks if task[:2] == (name, policy)]):.3f}"
-            for name in SETUPS
-        }
-        for policy in POLICIES
-    }
-    print(markdown(rows))
+    print(means(measured, SETUPS, POLICIES, range(given.seeds), [given.limit]))
 
 
 if __name__ == "__main__":

@@ -276,18 +276,23 @@ def measured(task: tuple[str, str, int, int]) -> Figures | None:
     return played(setup, make(seed, setup.costs), seed, limit, policy_name == FULL)
 
 
+def in_parallel(measure: Callable[[tuple], Any], *axes: Iterable[Any]) -> dict[tuple, Any]:
+    """Return what is measured for each combination of values, by their tuple, in several processes."""
+    tasks = list(itertools.product(*axes))
+    with ProcessPoolExecutor() as pool:
+        return dict(zip(tasks, pool.map(measure, tasks), strict=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--limit", type=int, default=3000)
     given = parser.parse_args()
-    tasks = list(itertools.product(SETUPS, [*POLICIES, FULL], range(given.seeds), [given.limit]))
-    with ProcessPoolExecutor() as pool:
-        figures = dict(zip(tasks, pool.map(measured, tasks), strict=True))
+    figures = in_parallel(measured, SETUPS, [*POLICIES, FULL], range(given.seeds), [given.limit])
     rows: dict[str, dict[str, str]] = {}
     for policy in [*POLICIES, FULL]:
         found = {
-            name: [figures[task] for task in tasks if task[:2] == (name, policy) and figures[task]]
+            name: [f for task, f in figures.items() if task[:2] == (name, policy) and f]
             for name in SETUPS
         }
         cells = {

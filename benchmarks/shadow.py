@@ -11,15 +11,12 @@ example counts 1 / propensity, at most so much.
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 import random
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
 from benchmarks import graded, rewards
-from benchmarks.multiclass import markdown
 from benchmarks.rewards import Request
 
 N_LOGGED, N_CHOSEN = 1200, 400
@@ -64,17 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
-    tasks = list(itertools.product(STREAMS, LIMITS, range(given.seeds)))
-    with ProcessPoolExecutor() as pool:
-        found = dict(zip(tasks, pool.map(measured, tasks), strict=True))
-    rows = {
-        limit: {
-            name: f"{np.mean([found[task] for task in tasks if task[:2] == (name, limit)]):.3f}"
-            for name in STREAMS
-        }
-        for limit in LIMITS
-    }
-    print(markdown(rows))
+    print(graded.means(measured, STREAMS, LIMITS, range(given.seeds)))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,9 @@ from __future__ import annotations
 import argparse
 import collections
 import functools
-import itertools
 import math
 import random
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +27,7 @@ import numpy as np
 import river_budget as rb
 from benchmarks.local import load
 from benchmarks.multiclass import markdown
+from benchmarks.rewards import in_parallel
 from river_budget import bandit, synth
 
 LATE = 50
@@ -306,13 +305,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=int, default=3000)
     given = parser.parse_args()
-    tasks = list(itertools.product(SETUPS, POLICIES, range(given.seeds), [given.limit]))
-    with ProcessPoolExecutor() as pool:
-        figures = dict(zip(tasks, pool.map(measured, tasks), strict=True))
+    figures = in_parallel(measured, SETUPS, POLICIES, range(given.seeds), [given.limit])
     rows = {
         policy: {
             f"{name}, {setup.target:.0%}": cells(
-                setup, [figures[task] for task in tasks if task[:2] == (name, policy)]
+                setup, [f for task, f in figures.items() if task[:2] == (name, policy)]
             )
             for name, setup in SETUPS.items()
         }
