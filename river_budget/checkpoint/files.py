@@ -56,8 +56,8 @@ def save(
     extra
         Plain values to store with the model, by name.
     compress
-        Whether the file is compressed (zlib), which a reader need not know. A perceptron shrinks to a third
-        or a half, a Mnemotron, whose numbers look random, by a quarter at most, and takes longer to save.
+        Whether the file is compressed (zlib), which a reader need not know. That takes longer to save. A
+        perceptron shrinks most if values are short or repeat, a Mnemotron, whose numbers look random, little.
 
     Raises
     ------
