@@ -3,8 +3,8 @@
     RIVER_BUDGET_DATA=DIR python -m benchmarks.all [SECTION ...] [--processes N] [--again] [--write]
 
 Without sections, all of them, those that are about times last and by themselves: leave the machine alone then. A run
-that is stopped goes on from there, since `build/benchmarks` keeps each cell for the commit of the package and the
-arguments of the cell. `--again` measures the cells of the sections anew, after a change of how they are measured.
+that is stopped goes on from there, since `build/benchmarks` keeps each cell for the code of the package and the arguments
+of the cell. `--again` measures the cells of the sections anew, after a change of how they are measured.
 `--write` only writes the pages. A section whose needs are not met is left out, with a message; the pages go on to show
 its last figures, and say of which commit they are.
 

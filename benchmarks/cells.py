@@ -1,4 +1,4 @@
-"""What is measured: sections of cells, each of which is measured once for a commit of the package.
+"""What is measured: sections of cells, each of which is measured once for the code of the package.
 
 A section is a module with a `SECTION`. Its results are in `benchmarks/results`, in a file of its name, and its tables
 are written from that file into the pages.
@@ -7,8 +7,10 @@ are written from that file into the pages.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -24,6 +26,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 CACHE = ROOT / "build" / "benchmarks"
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 # What the cells of a section have measured, by row and column.
 Found = dict[str, dict[str, Any]]
@@ -87,11 +91,35 @@ class Section(NamedTuple):
 
 
 @functools.cache
+def code() -> str:
+    """Return a digest of the package's code, which comments and docstrings of its Python files do not change."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "river_budget").rglob("*.p*")):
+        if path.suffix == ".py":
+            digest.update(without_docstrings(path.read_text()).encode())
+        elif path.suffix in {".pyx", ".pxd"}:
+            digest.update(path.read_bytes())
+    for path in sorted((ROOT / "river_budget").rglob("*.h")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def without_docstrings(source: str) -> str:
+    """Return the syntax tree of a Python file without its docstrings, as text."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree)
+
+
+@functools.cache
 def settings() -> dict[str, Any]:
     """Return what all figures depend on. The commit is the last one that has changed the package."""
     commit = ["git", "log", "-1", "--format=%h", "--", "river_budget"]
     return {
         "commit": subprocess.check_output(commit, cwd=ROOT, text=True).strip(),
+        "code": code(),
         "processor": processor(),
         "cores": os.cpu_count(),
         "Python": platform.python_version(),
@@ -143,15 +171,23 @@ def _read(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def measure(section: Section, n_processes: int, *, again: bool = False) -> None:
-    """Measure the cells of a section that are not cached for the commit of today, or all, and write its file."""
+    """Measure the cells of a section that are not cached for the code of today, or all, and write its file."""
     now = settings()
-    cached = CACHE / str(now["commit"]) / f"{section.name}.jsonl"
+    cached = CACHE / str(now["code"]) / f"{section.name}.jsonl"
     if again:
         cached.unlink(missing_ok=True)
     found = run(section.cells(False), cached, 1 if section.is_timed else n_processes)
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"settings": now, "cells": found}, indent=1)
-    section.path.write_text(f"{text}\n")
+    section.path.write_text(dumped(now, found))
+
+
+def dumped(now: dict[str, Any], found: Found) -> str:
+    """Return settings and cells as JSON, with a line for each cell."""
+    rows = []
+    for row, own in found.items():
+        lines = (f"  {json.dumps(column)}: {json.dumps(figures)}" for column, figures in own.items())
+        rows.append(f" {json.dumps(row)}: {{\n" + ",\n".join(lines) + "\n }")
+    return f'{{"settings": {json.dumps(now)},\n"cells": {{\n' + ",\n".join(rows) + "\n}}\n"
 
 
 def stored(section: Section) -> dict[str, Any]:

@@ -30,17 +30,18 @@ def stored(name: str) -> dict:
 
 
 def stated() -> str:
-    """Return what the figures depend on as a sentence, and the sections that are not of the newest commit."""
+    """Return what the figures depend on as a sentence, and the sections that are of other code than most."""
     files = {name: stored(name)["settings"] for name in SECTIONS if SECTIONS[name].path.exists()}
-    commits = [values["commit"] for values in files.values()]
-    values = next(iter(files.values()))
+    codes = [values["code"] for values in files.values()]
+    most = max(codes, key=codes.count)
+    values = next(values for values in files.values() if values["code"] == most)
     versions = ", ".join(f"{name} {values[name]}" for name in ("Python", "River", "NumPy"))
-    most = max(commits, key=commits.count)
-    others = [f"`{name}` is of {one}" for name, one in zip(files, commits, strict=True) if one != most]
+    others = [
+        f"`{name}` is of {one['commit']}" for name, one in files.items() if one["code"] != most
+    ]
     exceptions = f" But {', '.join(others)}." if others else ""
-    return (
-        f"{versions}, {values['cores']} cores of {values['processor']}, commit {most}.{exceptions}"
-    )
+    machine = f"{values['cores']} cores of {values['processor']}"
+    return f"{versions}, {machine}, the code of commit {values['commit']}.{exceptions}"
 
 
 def of_section(name: str, table: Callable[[cells.Found], str]) -> Callable[[], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import late
+from benchmarks import late, short
 from benchmarks.cells import Section
 
-SECTIONS: dict[str, Section] = {module.SECTION.name: module.SECTION for module in (late,)}
+SECTIONS: dict[str, Section] = {module.SECTION.name: module.SECTION for module in (short, late)}
