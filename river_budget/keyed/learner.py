@@ -116,7 +116,7 @@ class KeyedLearner:
     """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
-    missing label: the models are those of a stream that delivers each event once.
+    missing label. So the models are those of a stream that delivers each event once.
 
     An `ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
     label of a later event is its reward, from 0 to 1, and `accuracy` is the share of rewards of at least
