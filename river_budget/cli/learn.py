@@ -63,8 +63,8 @@ class Learn(Learning, Answering):
     frequencies if the model is --calibrated.
 
     With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
-    run unless others are given. It skips the lines that it has seen of an input of the same name, so a run
-    goes on after a crash. It is saved every so many lines, and however the run ends.
+    run unless others are given. A run skips the lines that the model has seen of an input of the same
+    name, so it goes on after a crash. The model is saved every so many lines, and however the run ends.
     """
 
     path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None

@@ -152,9 +152,8 @@ class Compare(Study):
     that always predicts the most frequent label so far. The lines below the table say which algorithms
     may be behind the best by chance, and which are no better than the baseline.
 
-    The best has the fewest mistakes. If a label has less than 10 % of the examples, it is the one with
-    the best balanced accuracy, which is the mean of the recalls of all labels. --metric chooses
-    otherwise.
+    The best has the fewest mistakes, or, if a label has less than 10 % of the examples, the best balanced
+    accuracy, which is the mean of the recalls of all labels. --metric chooses otherwise.
     """
 
     models: options.Models = None
