@@ -27,6 +27,9 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 CACHE = ROOT / "build" / "benchmarks"
 
+# Suffixes of native code, and what has texts for readers and computes no figure.
+NATIVE = {".pyx", ".pxd", ".h"}
+TEXTS = ("cli/", "base/documented.py")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 # What the cells of a section have measured, by row and column.
@@ -92,15 +95,16 @@ class Section(NamedTuple):
 
 @functools.cache
 def code() -> str:
-    """Return a digest of the package's code, which comments and docstrings of its Python files do not change."""
+    """Return a digest of the code that figures depend on, which comments and docstrings in Python do not change."""
     digest = hashlib.sha256()
-    for path in sorted((ROOT / "river_budget").rglob("*.p*")):
+    package = ROOT / "river_budget"
+    for path in sorted(package.rglob("*")):
+        if path.relative_to(package).as_posix().startswith(TEXTS):
+            continue
         if path.suffix == ".py":
             digest.update(without_docstrings(path.read_text()).encode())
-        elif path.suffix in {".pyx", ".pxd"}:
+        elif path.suffix in NATIVE:
             digest.update(path.read_bytes())
-    for path in sorted((ROOT / "river_budget").rglob("*.h")):
-        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
