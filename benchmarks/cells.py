@@ -189,7 +189,9 @@ def dumped(now: dict[str, Any], found: Found) -> str:
     """Return settings and cells as JSON, with a line for each cell."""
     rows = []
     for row, own in found.items():
-        lines = (f"  {json.dumps(column)}: {json.dumps(figures)}" for column, figures in own.items())
+        lines = (
+            f"  {json.dumps(column)}: {json.dumps(figures)}" for column, figures in own.items()
+        )
         rows.append(f" {json.dumps(row)}: {{\n" + ",\n".join(lines) + "\n }")
     return f'{{"settings": {json.dumps(now)},\n"cells": {{\n' + ",\n".join(rows) + "\n}}\n"
 

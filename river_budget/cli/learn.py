@@ -67,7 +67,9 @@ class Learn(Learning, Answering):
     name, so it goes on after a crash. The model is saved every so many lines, and however the run ends.
     """
 
-    path: Annotated[Path | None, typer.Option("--checkpoint", help="Save the model here, and go on from it.")] = None
+    path: Annotated[
+        Path | None, typer.Option("--checkpoint", help="Save the model here, and go on from it.")
+    ] = None
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
     calibrated: options.Calibrated = False
 

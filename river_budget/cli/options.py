@@ -52,7 +52,9 @@ Proba = Annotated[bool, typer.Option("--proba", help="Answer the probability of 
 Alert = Annotated[str | None, typer.Option(metavar="LABEL", help="Give alerts for this label.")]
 Above = Annotated[
     float | None,
-    typer.Option(min=0, max=1, help="Alert above this probability; by default as the costs say, else 0.5."),
+    typer.Option(
+        min=0, max=1, help="Alert above this probability; by default as the costs say, else 0.5."
+    ),
 ]
 OnlyAlerts = Annotated[bool, typer.Option("--only-alerts", help="Print no other answers.")]
 Why = Annotated[bool, typer.Option("--why", help="Answer the three strongest features as well.")]
