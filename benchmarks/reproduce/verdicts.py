@@ -37,24 +37,26 @@ def sample_sd(values: Sequence[float]) -> float:
 def verdicts(measured: Measured, published: Figures) -> dict[tuple[Setting, str], str]:
     """Return the verdict on each of our figures that the paper has, by setting and quantity."""
     return {
-        (setting, name): verdict(
-            values, published[setting][name], bigger_is_better=name == "accuracy"
-        )
+        (setting, name): verdict_on(name, values, published[setting][name])
         for setting, figures in measured.items()
         for name, values in figures.items()
         if name in published.get(setting, {})
     }
 
 
+def verdict_on(quantity: str, values: Sequence[float], published: Published) -> str:
+    return verdict(values, published, bigger_is_better=quantity == "accuracy")
+
+
 def shown(measured: Measured, published: Figures, setting: Setting, quantity: str) -> str:
     """Return ours, the paper's in brackets, and the verdict if ours is not within its spread."""
     values = measured[setting][quantity]
+    theirs = published.get(setting, {}).get(quantity)
     text = f"{fmean(values):,.1f} ± {sample_sd(values):.1f}"
-    if quantity not in published.get(setting, {}):
+    if theirs is None:
         return text
-    found = verdicts(measured, published)[setting, quantity]
-    mark = "" if found == "within" else f" {found}"
-    return f"{text} ({published[setting][quantity].mean:,.1f}){mark}"
+    found = verdict_on(quantity, values, theirs)
+    return f"{text} ({theirs.mean:,.1f}){'' if found == 'within' else f' {found}'}"
 
 
 def by_budget(measured: Measured, published: Figures, quantity: str) -> str:
