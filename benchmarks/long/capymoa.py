@@ -1,4 +1,4 @@
-"""The learners of CapyMOA, which is MOA behind Python, on the streams of `long`, in whose tables they are.
+"""The learners of CapyMOA, which is MOA behind Python, on the streams of `long` and of `short`, in whose tables they are.
 
 They get categories as nominal attributes. Their times are without Java's compiler and garbage collector, which have
 threads of their own, and their memory is the size of what Java writes to a file.
@@ -7,6 +7,7 @@ threads of their own, and their memory is the size of what Java writes to a file
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import shutil
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import short, suite
 from benchmarks.cells import Cell, Section
 from benchmarks.long.measure import Entrant, figures
 from benchmarks.long.models import SEED, Maker
@@ -112,4 +114,25 @@ def missing() -> str:
     return "" if is_there else "the extra `long` and Java are needed"
 
 
-SECTION = Section("capymoa", cells, {}, minutes=45, missing=missing)
+@functools.lru_cache(maxsize=2)
+def short_stream(name: str, n: int) -> Stream:
+    """Return the first examples of a short stream, whose features are all taken as numbers."""
+    examples = suite.STREAMS[name](n)
+    labels = sorted({y for _, y in examples}, key=str)
+    return Stream(lambda: iter(examples), tuple(labels))
+
+
+def measured_on_short(stream: str, model: str, n: int) -> dict[str, Any]:
+    return figures(LEARNERS[model], short_stream(stream, n))
+
+
+def short_cells(is_quick: bool) -> list[Cell]:
+    streams, n = (["Bananas"], 200) if is_quick else (suite.SHORT, short.N_EXAMPLES)
+    return [
+        Cell(stream, model, measured_on_short, (stream, model, n))
+        for stream, model in product(streams, LEARNERS)
+    ]
+
+
+SECTION = Section("capymoa", cells, {}, minutes=30, missing=missing)
+SHORT_SECTION = Section("capymoa_short", short_cells, {}, minutes=10, missing=missing)

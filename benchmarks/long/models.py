@@ -60,7 +60,7 @@ MODELS: dict[str, Maker] = {
     "ProjectronPlusPlus": ours(lambda: rb.ProjectronPlusPlus(budget=BUDGET)),
     "TightestPerceptron": ours(lambda: rb.TightestPerceptron(budget=BUDGET)),
     "Forgetron": ours(lambda: rb.Forgetron(budget=BUDGET)),
-    "HAT": rivers_tree(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=SEED)),
+    "HoeffdingAdaptiveTree": rivers_tree(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=SEED)),
     "LogisticRegression": logistic_regression,
-    "ARF(10)": rivers_tree(lambda: forest.ARFClassifier(n_models=10, seed=SEED)),
+    "ARFClassifier(10)": rivers_tree(lambda: forest.ARFClassifier(n_models=10, seed=SEED)),
 }

@@ -125,4 +125,4 @@ STREAMS: dict[str, Callable[[int], Stream]] = {
 }  # fmt: skip
 
 # How many examples are taken of each.
-SIZES = dict.fromkeys(STREAMS, 40_000) | {"Census": 20_000, "MNIST, shuffled": 20_000}
+SIZES = dict.fromkeys(STREAMS, 25_000) | {"Census": 15_000, "MNIST, shuffled": 15_000}
