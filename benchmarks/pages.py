@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable
 
-from benchmarks import cells
+from benchmarks import cells, picture, summary
 from benchmarks.sections import SECTIONS
 
 PAGES = [
@@ -44,14 +44,16 @@ def stated() -> str:
     return f"{versions}, {machine}, the code of commit {values['commit']}.{exceptions}"
 
 
-def of_section(name: str, table: Callable[[cells.Found], str]) -> Callable[[], str]:
-    return lambda: table(stored(name)["cells"])
+def found(name: str) -> cells.Found:
+    """Return what a section has measured, or nothing if it has not been measured."""
+    return stored(name)["cells"] if SECTIONS[name].path.exists() else {}
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "settings": stated,
+    **{block: functools.partial(table, found) for block, table in summary.TABLES.items()},
     **{
-        block: of_section(name, table)
+        block: lambda name=name, table=table: table(found(name))
         for name, section in SECTIONS.items()
         for block, table in section.tables.items()
     },
@@ -69,9 +71,10 @@ def strays(text: str) -> list[str]:
 
 
 def write() -> None:
-    """Write the pages that the files change."""
+    """Write the pages that the files change, and the picture."""
     stored.cache_clear()
     for page in PAGES:
         text = page.read_text()
         if (new := written(text)) != text:
             page.write_text(new)
+    picture.write(found)

@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import summary
 from benchmarks.cells import ROOT, Found
 from benchmarks.short import OURS, VARIANTS
-from benchmarks.tables import complete, mean
+from benchmarks.tables import columns, mean
 from docs.draw import BLUE, GREEN, RED, STYLE
 
 PATH = ROOT / "benchmarks" / "pictures" / "accuracy.svg"
@@ -40,16 +41,6 @@ class Point(NamedTuple):
         if self.is_ours:
             return BLUE
         return GREEN if self.name.startswith("CapyMOA") else RED
-
-
-def points(found: Found) -> list[Point]:
-    """Return the models that have done all streams, and no more variants of one than regions."""
-    names = dict.fromkeys(name for row in found.values() for name in row)
-    return [
-        Point(name, mean(found, name, "accuracy"), mean(found, name, "microseconds"))
-        for name in names
-        if len(complete(found, [name])) == len(found)
-    ]
 
 
 def spread(heights: list[float]) -> list[float]:
@@ -93,13 +84,19 @@ def draw(axes: Axes, title: str, shown: list[Point]) -> None:
 
 def write(stored: Callable[[str], Found]) -> None:
     """Draw the picture of what is stored."""
-    short = {
-        stream: {name: row[name] for name in row if name not in VARIANTS}
-        for stream, row in stored("short").items()
+    found, on_long = summary.with_capymoa(stored), summary.of_long(stored)
+    models = [model for model in columns(found) if model not in VARIANTS]
+    panels = {
+        f"{len(found)} short streams": [
+            Point(model, mean(found, model, "accuracy"), mean(found, model, "microseconds"))
+            for model in models
+        ],
+        "long streams": [
+            Point(model, one.accuracy, one.microseconds) for model, one in on_long.items()
+        ],
     }
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(14, 6.5), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        draw(left, f"{len(short)} short streams", points(short))
-        draw(right, f"{len(stored('long'))} long streams", points(stored("long")))
+        for axes, (title, shown) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+            draw(axes, title, shown)
         figure.savefig(PATH, metadata={"Date": None})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks import costs, short
+from statistics import median
+
+from benchmarks import costs, long, short, tasks
 from benchmarks.cells import Found
-from benchmarks.tables import complete, markdown, mean
+from benchmarks.tables import columns, markdown, mean
 from benchmarks.tables import short as shortened
 from river_budget.catalog import ALGORITHMS
 
@@ -24,19 +26,11 @@ CHOICES = [
     ("classes that arrive one after the other; embeddings", "KernelLDA", 100, "kernel_lda"),
 ]
 
-# The best of each kind, for README: name, and that of its costs where it is another.
-BEST = {
-    "Mnemotron": "Mnemotron",
-    "KernelLDA": "KernelLDA",
-    "ProjectronPlusPlus": "ProjectronPlusPlus",
-    "Forgetron": "Forgetron",
-    "SRPClassifier(10)": None,
-    "ARFClassifier(10)": "ARFClassifier(10)",
-    "KNNClassifier(1000)": "KNNClassifier",
-    "LogisticRegression": "LogisticRegression",
-    "CapyMOA ARF(100)": None,
-    "CapyMOA SRP(100)": None,
-}
+# The best of each kind.
+BEST = [
+    "Mnemotron", "KernelLDA", "ProjectronPlusPlus", "Forgetron", "SRPClassifier(10)", "ARFClassifier(10)",
+    "KNNClassifier(1000)", "LogisticRegression", "CapyMOA ARF(100)", "CapyMOA SRP(10)",
+]  # fmt: skip
 
 BUDGETS, BUDGETS_OF_MEMORY = [20, 100, 500, 1000], [100, 1000]
 
@@ -71,51 +65,86 @@ def by_budget(stored: Stored) -> str:
     return markdown({f"`{name}`": cells(name) for name in names})
 
 
+def with_capymoa(stored: Stored) -> Found:
+    """Return the short streams, with CapyMOA's learners if they were measured."""
+    others = stored("capymoa_short")
+    return {stream: row | others.get(stream, {}) for stream, row in stored("short").items()}
+
+
+def of_long(stored: Stored) -> dict[str, long.Summary]:
+    """Return what each model has on the long streams that all have."""
+    return long.summaries(long.joined(stored("long"), stored("capymoa")))
+
+
 def against(stored: Stored) -> str:
     """Return the table of the best of each kind, the most accurate first."""
-    found, models = stored("short"), [model for model in BEST if model in stored("short")["Bananas"]]
+    found, on_long = with_capymoa(stored), of_long(stored)
+    models = [model for model in BEST if all(model in row for row in found.values())]
     return markdown({
         model: {
             "accuracy (%)": f"{mean(found, model, 'accuracy'):.1f}",
-            "on long streams (%)": of_long(stored).get(model, ""),
             "log loss": f"{mean(found, model, 'log_loss'):.3f}",
+            "long streams (%)": f"{on_long[model].accuracy:.1f}" if model in on_long else "",
             "µs": shortened(mean(found, model, "microseconds")),
-            "kB": shortened(mean(found, model, "bytes") / 1000),
+            "kB": kilobytes(found, model),
         }
         for model in sorted(models, key=lambda model: -mean(found, model, "accuracy"))
     })  # fmt: skip
 
 
-def of_long(stored: Stored) -> dict[str, str]:
-    """Return the mean accuracy of each model over the long streams, if it has done all of them."""
-    found = stored("long")
-    n_streams = len(found)
-    names = {name for row in found.values() for name in row}
-    return {
-        name: f"{mean(found, name, 'accuracy'):.1f}"
-        for name in names
-        if len(complete(found, [name])) == n_streams
-    }
+def kilobytes(found: Found, model: str) -> str:
+    """Return the median of the memory, or nothing if it is unknown."""
+    sizes = [row[model]["bytes"] for row in found.values()]
+    return "" if None in sizes else shortened(median(sizes) / 1000)
 
 
 def board(stored: Stored) -> str:
     """Return the leaderboard: every model, the best mean rank first."""
-    found = stored("short")
-    models = [*short.OURS, *short.PEERS]
+    found, on_long = with_capymoa(stored), of_long(stored)
+    models = [model for model in columns(found) if model not in short.VARIANTS]
     ranks = short.ranks(found, models)
-    columns = {"long": of_long(stored), "late": of_late(stored), "tasks": of_tasks(stored)}
+    late = {name.removesuffix(" @ 100"): mean(stored("late"), name) for name in columns(stored("late"))}
+    kept = {name: one.final for name, one in tasks.summaries(stored("tasks")).items()}
 
     def row(model: str) -> dict[str, str]:
+        others = {
+            "long": on_long[model].accuracy if model in on_long else None,
+            "late": late.get(model),
+            "tasks": kept.get(model),
+        }
         return {
             "rank": f"{ranks[model]:.1f}",
             "accuracy": f"{mean(found, model, 'accuracy'):.1f}",
             "log loss": f"{mean(found, model, 'log_loss'):.3f}",
-            **{title: values.get(model, "") for title, values in columns.items()},
-            "µs": shortened(median(found, model, "microseconds")),
-            "kB": shortened(median(found, model, "bytes") / 1000),
+            **{title: "" if value is None else f"{value:.1f}" for title, value in others.items()},
+            "µs": shortened(mean(found, model, "microseconds")),
+            "kB": kilobytes(found, model),
         }
 
     return markdown({
         f"**{model}**" if model in ALGORITHMS else model: row(model)
         for model in sorted(models, key=ranks.__getitem__)
-    })
+    })  # fmt: skip
+
+
+SHOWN_STREAMS = [
+    "Bananas", "Waveform", "SpamAssassin", "Pendigits (10)", "Hyperplane", "SEA, drift", "Mixed, drift",
+    "Sine, drift", "RotatingGaussians", "RandomRBFDrift (5)",
+]  # fmt: skip
+SHOWN_MODELS = [
+    "Mnemotron", "ProjectronPlusPlus", "TightestPerceptron", "ARFClassifier(10)", "KNNClassifier(1000)",
+    "LogisticRegression",
+]  # fmt: skip
+
+
+def by_stream(stored: Stored) -> str:
+    """Return the table of some accuracies on some streams."""
+    return markdown({
+        stream: {model: f"{stored('short')[stream][model]['accuracy']:.1f}" for model in SHOWN_MODELS}
+        for stream in SHOWN_STREAMS
+    })  # fmt: skip
+
+
+TABLES: dict[str, Callable[[Stored], str]] = {
+    "which": which, "cost": by_budget, "accuracy": by_stream, "against": against, "board": board,
+}  # fmt: skip
