@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from river import datasets
@@ -133,33 +132,4 @@ def labelled(name: str, n_samples: int = N) -> list:
         return list(datasets.ImageSegments().take(n_samples))
     data = load(name.lower())
     X, y = data["X_train"][:n_samples], data["y_train"][:n_samples].tolist()
-    rows = sparse(X / 255.0) if name == "MNIST" else dense(X)
-    return list(zip(rows, y, strict=True))
-
-
-class Task(NamedTuple):
-    """Examples to learn, and others to test what was learned."""
-
-    learn: list
-    test: list
-
-
-def intents(n_tasks: int = 10, n_learn: int = 100, n_test: int = 30) -> Iterator[Task]:
-    """Yield tasks of 15 of clinc150's classes each, in the order of their numbers.
-
-    The rows of a task are shuffled. A class has `n_learn` rows of the training part and `n_test` of
-    the test part.
-
-    """
-    data = load("clinc150_lsa384")
-    rng = np.random.default_rng(1)
-
-    def examples(part: str, classes: range, n: int) -> list:
-        X, y = data[f"X_{part}"], data[f"y_{part}"]
-        rows = np.concatenate([np.flatnonzero(y == c)[:n] for c in classes])
-        rng.shuffle(rows)
-        return list(zip(dense(X[rows]), y[rows].tolist(), strict=True))
-
-    for start in range(0, 15 * n_tasks, 15):
-        classes = range(start, start + 15)
-        yield Task(examples("train", classes, n_learn), examples("test", classes, n_test))
+    return list(zip(dense(X), y, strict=True))
