@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
-from scipy.stats import mannwhitneyu
+from scipy import special, stats
 
 import river_budget as rb
 from benchmarks.cells import Cell, Found, Section
@@ -108,13 +107,13 @@ def answers(model: Any, X: Array) -> dict[str, Array]:
     return {
         "label": np.array(list(probabilities))[values.argmax(axis=0)],
         "novelty": np.array([model.novelty_one({"embedding": x}) for x in X]),
-        "entropy": entr(values).sum(axis=0),
+        "entropy": special.entr(values).sum(axis=0),
     }
 
 
 def area(known: Array, unknown: Array) -> float:
     """Return the area under the ROC curve of telling unknown rows by larger values."""
-    return mannwhitneyu(unknown, known).statistic / (len(known) * len(unknown))
+    return stats.mannwhitneyu(unknown, known).statistic / (len(known) * len(unknown))
 
 
 def measured(name: str, order: str, n: int) -> dict[str, float]:
@@ -176,11 +175,9 @@ def by_model(found: Found) -> str:
     return markdown(rows)
 
 
-def by_order(found: Found) -> str:
-    """Return the table of what is rejected."""
-    return table(found[ROUTER], "{:.1f}".format)
-
-
-TABLES = {"embeddings_models": by_model, "embeddings_rejected": by_order}
+TABLES = {
+    "embeddings_models": by_model,
+    "embeddings_rejected": lambda found: table(found[ROUTER], "{:.1f}".format),
+}
 
 SECTION = Section("embeddings", cells, TABLES, minutes=5)

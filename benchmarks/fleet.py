@@ -51,13 +51,11 @@ def image_segments() -> tuple[Rows, Rows]:
 
 def arrays(name: str) -> tuple[Rows, Rows]:
     """Return the rows to learn and those to test of a file."""
-    data = load(name)
-
-    def rows(part: str) -> Rows:
+    data, parts = load(name), {}
+    for part in ("train", "test"):
         X, labels = data[f"X_{part}"].astype(np.float32), data[f"y_{part}"].tolist()
-        return [({"x": x}, y) for x, y in zip(X, labels, strict=True)]
-
-    return shuffled(rows("train")), rows("test")
+        parts[part] = [({"x": x}, y) for x, y in zip(X, labels, strict=True)]
+    return shuffled(parts["train"]), parts["test"]
 
 
 DATA: dict[str, Callable[[], tuple[Rows, Rows]]] = {

@@ -19,13 +19,14 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
-from river import base, forest, linear_model, naive_bayes, neighbors, preprocessing
+from river import forest, linear_model, naive_bayes, neighbors, preprocessing
 
 import river_budget as rb
 from benchmarks.cells import Cell, Found, Section
 from benchmarks.local import load
 from benchmarks.tables import columns, markdown
 from river_budget import evaluate, synth
+from river_budget.base import OnlineClassifier
 from river_budget.catalog import ALGORITHMS
 
 
@@ -66,13 +67,13 @@ def distance(a: dict[Any, Any], b: dict[Any, Any]) -> float:
     return math.dist([*a.values()], [*b.values()])
 
 
-OWN: dict[str, Callable[[int], base.Classifier]] = {
+OWN: dict[str, Callable[[int], OnlineClassifier]] = {
     name: functools.partial(lambda row, budget: row.build(budget=budget, seed=1), row)
     for name, row in ALGORITHMS.items()
     if row.takes("budget") or name == "KernelLDA"
 } | {"Mnemotron(archive=300)": lambda budget: rb.Mnemotron(budget, archive=300)}
 
-RIVERS: dict[str, Callable[[], base.Classifier]] = {
+RIVERS: dict[str, Callable[[], Any]] = {
     "GaussianNB": naive_bayes.GaussianNB,
     "KNNClassifier(1000)": lambda: neighbors.KNNClassifier(
         engine=neighbors.LazySearch(window_size=1000, dist_func=distance)
@@ -105,8 +106,7 @@ def kept(model: str, name: str, n_learn: int, n_test: int) -> dict[str, float]:
     """Return the figures of a model on a track."""
     track = TRACKS[name]
     learner = OWN[model](track.budget) if model in OWN else RIVERS[model]()
-    takes_arrays = track.has_arrays and model in {*OWN, "KNNClassifier(1000)"}
-    tasks = tasks_of(track, takes_arrays)
+    tasks = tasks_of(track, track.has_arrays and model in {*OWN, "KNNClassifier(1000)"})
     run = evaluate.lifelong(learner, tasks, n_learn=n_learn, n_test=n_test)
     shares = run.accuracy_final, run.class_forgetting_avg, 1 - run.prequential_error
     return Kept(*(round(100 * float(share), 2) for share in shares))._asdict()
@@ -147,4 +147,4 @@ def final(found: Found) -> str:
     return markdown(rows)
 
 
-SECTION = Section("tasks", cells, {"tasks_final": final}, minutes=16)
+SECTION = Section("tasks", cells, {"tasks_final": final}, minutes=15)
