@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from benchmarks import late, short
+from benchmarks import embeddings, fleet, late, long, short, tasks
 from benchmarks.cells import Section
+from benchmarks.long import capymoa
+from benchmarks.peers import peers
+from benchmarks.reproduce import papers
 
-SECTIONS: dict[str, Section] = {module.SECTION.name: module.SECTION for module in (short, late)}
+SECTIONS: dict[str, Section] = {
+    section.name: section
+    for section in (
+        short.SECTION,
+        late.SECTION,
+        long.SECTION,
+        capymoa.SECTION,
+        capymoa.SHORT_SECTION,
+        tasks.SECTION,
+        embeddings.SECTION,
+        fleet.SECTION,
+        papers.SECTION,
+        peers.SECTION,
+    )
+}

@@ -104,7 +104,7 @@ def board(stored: Stored) -> str:
     models = [model for model in columns(found) if model not in short.VARIANTS]
     ranks = short.ranks(found, models)
     late = {name.removesuffix(" @ 100"): mean(stored("late"), name) for name in columns(stored("late"))}
-    kept = {name: one.final for name, one in tasks.summaries(stored("tasks")).items()}
+    kept = {name: one.final for name, one in tasks.means(stored("tasks")).items()}
 
     def row(model: str) -> dict[str, str]:
         others = {
