@@ -62,11 +62,8 @@ def measured(name: str, is_balanced: bool, seeds: list[int], n: int) -> dict[str
 
 
 def cells(is_quick: bool) -> list[Cell]:
-    names, *size = (
-        (["Forgetron", "LogisticRegression"], [1], 300)
-        if is_quick
-        else ([*ALGORITHMS, *RIVERS], SEEDS, N_EXAMPLES)
-    )
+    names = ["Forgetron", "LogisticRegression"] if is_quick else [*ALGORITHMS, *RIVERS]
+    size = ([1], 300) if is_quick else (SEEDS, N_EXAMPLES)
     return [
         Cell(name, "balanced" if is_balanced else "alone", measured, (name, is_balanced, *size))
         for name, is_balanced in product(names, [False, True])

@@ -134,17 +134,12 @@ class WithoutContext(Uniform):
         self.policy.update(arm, reward - self.costs.get(arm, 0.0))
 
 
-class Vectors:
-    """Makes vectors of contexts: an intercept, and the scaled numbers, or an embedding with a norm of 3."""
-
-    def __init__(self) -> None:
-        self.scaler = preprocessing.StandardScaler()
-
-    def of(self, context: dict) -> np.ndarray:
-        if "text" in context:  # 3 was better for LinUCB than 1.
-            return np.append(1.0, 3.0 * context["text"] / np.linalg.norm(context["text"]))
-        self.scaler.learn_one(context)
-        return np.append(1.0, list(self.scaler.transform_one(context).values()))
+def vector_of(context: dict, scaler: preprocessing.StandardScaler) -> np.ndarray:
+    """Return an intercept, and the numbers of a context, scaled, or an embedding with a norm of 3."""
+    if "text" in context:  # 3 was better for LinUCB than 1.
+        return np.append(1.0, 3.0 * context["text"] / np.linalg.norm(context["text"]))
+    scaler.learn_one(context)
+    return np.append(1.0, list(scaler.transform_one(context).values()))
 
 
 class LinUCB(Uniform):
@@ -152,10 +147,10 @@ class LinUCB(Uniform):
 
     def __init__(self, seed: int, costs: dict, bonus: float) -> None:
         super().__init__(seed, costs)
-        self.bonus, self.vectors, self.models = bonus, Vectors(), {}
+        self.bonus, self.scaler, self.models = bonus, preprocessing.StandardScaler(), {}
 
     def values(self, arms: list, context: dict) -> dict:
-        z, values = self.vectors.of(context), {}
+        z, values = vector_of(context, self.scaler), {}
         for arm in arms:
             inverse, sums = self.models.setdefault(arm, (np.eye(len(z)), np.zeros(len(z))))
             moved = inverse @ z
@@ -164,13 +159,12 @@ class LinUCB(Uniform):
 
     def pull(self, arms: list, context: dict) -> Any:
         values = self.values(arms, context)
-        return max(
-            arms, key=lambda arm: (values[arm] - self.costs.get(arm, 0.0), self.rng.random())
-        )
+        worth = {arm: value - self.costs.get(arm, 0.0) for arm, value in values.items()}
+        return max(arms, key=lambda arm: (worth[arm], self.rng.random()))
 
     def update(self, arm: Any, context: dict, reward: float) -> None:
-        z = self.vectors.of(context)
-        inverse, sums = self.models.setdefault(arm, (np.eye(len(z)), np.zeros(len(z))))
+        z = vector_of(context, self.scaler)
+        inverse, sums = self.models[arm]
         moved = inverse @ z
         inverse -= np.outer(moved, moved) / (1.0 + z @ moved)
         sums += reward * z

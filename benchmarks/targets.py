@@ -20,6 +20,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from river import preprocessing
 
 import river_budget as rb
 from benchmarks import rewards
@@ -98,13 +99,13 @@ class Neighbours(rewards.Uniform):
 
     def __init__(self, seed: int, costs: dict) -> None:
         super().__init__(seed, costs)
-        self.vectors = rewards.Vectors()
+        self.scaler = preprocessing.StandardScaler()
         self.rows = {arm: collections.deque(maxlen=LAST) for arm in costs}
 
     def values(self, arms: list, context: dict) -> dict:
         if self.rng.random() < 1 / 20:
             return {self.rng.choice(arms): 1.0}
-        vector = self.vectors.of(context)
+        vector = rewards.vector_of(context, self.scaler)
         return {arm: self.value(arm, vector) for arm in arms}
 
     def value(self, arm: Any, vector: np.ndarray) -> float:
@@ -115,7 +116,7 @@ class Neighbours(rewards.Uniform):
         return float(rewards[np.argsort(distances, kind="stable")[:NEAREST]].mean())
 
     def update(self, arm: Any, context: dict, reward: float) -> None:
-        self.rows[arm].append((self.vectors.of(context), reward))
+        self.rows[arm].append((rewards.vector_of(context, self.scaler), reward))
 
 
 class Ticketed:

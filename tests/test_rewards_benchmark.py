@@ -49,8 +49,9 @@ def test_linucb_is_ridge_regression_with_a_bonus():
     Z, y = np.empty((0, 4)), rng.random(6)
     for reward in y:
         context = {"text": rng.normal(size=3)}
-        z = policy.vectors.of(context)
+        policy.pull(["a"], context)
         policy.update("a", context, reward)
+        z = rewards.vector_of(context, policy.scaler)
         Z = np.vstack([Z, z])
     inverse = np.linalg.inv(Z.T @ Z + np.eye(4))
     expected = z @ inverse @ Z.T @ y + 0.5 * np.sqrt(z @ inverse @ z)
