@@ -1,6 +1,6 @@
 """Every class on a stream with 1 % positives, with and without balanced class weights.
 
-F1 and the exact area under the ROC curve of progressive validation on 10,000 examples of `synth.RarePositives`, as
+F1 and the exact area under the ROC curve of progressive validation on 20,000 examples of `synth.RarePositives`, as
 means over three seeds, with budgets of 100 and otherwise default parameters. River's models, which know no
 class weights, run alone and under `imblearn.RandomUnderSampler` with equal shares of both classes.
 
@@ -21,7 +21,7 @@ from river_budget import synth
 from river_budget.catalog import ALGORITHMS
 
 SEEDS = [1, 2, 3]
-N_EXAMPLES = 10_000
+N_EXAMPLES = 20_000
 BUDGET = 100
 RIVERS: dict[str, Callable[[int], Any]] = {
     "LogisticRegression": lambda seed: (
@@ -81,4 +81,4 @@ def by_model(found: Found) -> str:
     })  # fmt: skip
 
 
-SECTION = Section("rare", cells, {"rare": by_model}, minutes=10)
+SECTION = Section("rare", cells, {"rare": by_model}, minutes=3)

@@ -111,9 +111,9 @@ class Neighbours(rewards.Uniform):
     def value(self, arm: Any, vector: np.ndarray) -> float:
         if len(self.rows[arm]) < NEAREST:
             return 1.0
-        vectors, rewards = map(np.array, zip(*self.rows[arm], strict=True))
+        vectors, outcomes = map(np.array, zip(*self.rows[arm], strict=True))
         distances = ((vectors - vector) ** 2).sum(axis=1)
-        return float(rewards[np.argsort(distances, kind="stable")[:NEAREST]].mean())
+        return float(outcomes[np.argsort(distances, kind="stable")[:NEAREST]].mean())
 
     def update(self, arm: Any, context: dict, reward: float) -> None:
         self.rows[arm].append((rewards.vector_of(context, self.scaler), reward))
@@ -145,6 +145,7 @@ POLICIES: dict[str, Callable[[int, dict, float], Any]] = {
         LinUCB(seed, costs, 0.0), target, bandit.STEP
     ),
     "neighbours": lambda seed, costs, target: Rival(Neighbours(seed, costs), target),
+    # Without tickets, the threshold stays where it is.
     "ArmClassifiers, threshold fixed": own,
     "ArmClassifiers": lambda *given: Ticketed(own(*given)),
     "... with a budget of 100": lambda *given: Ticketed(own(*given, LARGER)),
