@@ -82,26 +82,20 @@ def one_good_arm(seed: int, n: int) -> Iterator[Request]:
         yield Request({"u": rng.random(), "v": rng.random()}, arms, works)
 
 
-@functools.cache
-def pendigits() -> list:
-    data = load("pendigits")
-    return list(zip(streams.dense(data["X_train"]), data["y_train"].tolist(), strict=True))
-
-
-@functools.cache
 def intents() -> list:
     """Return ten intents of clinc150, each embedding as one array."""
     data = load("clinc150_lsa384")
-    pairs = zip(data["X_train"], data["y_train"].tolist(), strict=True)
-    return [({"text": vector.astype(np.float32)}, y) for vector, y in pairs if y < 10]
+    pairs = zip(data["X_train"].astype(np.float32), data["y_train"].tolist(), strict=True)
+    return [({"text": vector}, y) for vector, y in pairs if y < 10]
 
 
 segments = functools.partial(of_labels, datasets.ImageSegments)
+digits = functools.partial(of_labels, functools.partial(streams.labelled, "Pendigits"))
 SETUPS = {
     "ImageSegments": Setup(segments, {}),
     "... with a swap of labels": Setup(functools.partial(swapped, segments, 7), {}),
     "... 50 rounds late": Setup(segments, {}, LATE),
-    "Pendigits": Setup(functools.partial(of_labels, pendigits), {}),
+    "Pendigits": Setup(digits, {}),
     "clinc150, 10 intents": Setup(functools.partial(of_labels, intents), {}),
     "one good arm of 40": Setup(one_good_arm, {}),
     "Router": Setup(routed, synth.Router().costs),
