@@ -145,6 +145,9 @@ POLICIES: dict[str, Callable[[int, dict, float], Any]] = {
         LinUCB(seed, costs, 0.0), target, bandit.STEP
     ),
     "neighbours": lambda seed, costs, target: Rival(Neighbours(seed, costs), target),
+    "neighbours, threshold moves": lambda seed, costs, target: Rival(
+        Neighbours(seed, costs), target, bandit.STEP
+    ),
     # Without tickets, the threshold stays where it is.
     "ArmClassifiers, threshold fixed": own,
     "ArmClassifiers": lambda *given: Ticketed(own(*given)),
@@ -183,4 +186,4 @@ def by_policy(found: Found) -> str:
     })  # fmt: skip
 
 
-SECTION = Section("targets", cells, {"targets": by_policy}, minutes=2)
+SECTION = Section("targets", cells, {"targets": by_policy}, minutes=4)
