@@ -81,4 +81,4 @@ def by_model(found: Found) -> str:
     })  # fmt: skip
 
 
-SECTION = Section("rare", cells, {"rare": by_model}, minutes=3)
+SECTION = Section("rare", cells, {"rare": by_model}, minutes=2)

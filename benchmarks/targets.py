@@ -186,4 +186,4 @@ def by_policy(found: Found) -> str:
     })  # fmt: skip
 
 
-SECTION = Section("targets", cells, {"targets": by_policy}, minutes=4)
+SECTION = Section("targets", cells, {"targets": by_policy}, minutes=2)
