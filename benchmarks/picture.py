@@ -73,7 +73,9 @@ def name_points(axes: Axes, named: list[Point], at: float, towards: str) -> None
 
 def draw(axes: Axes, title: str, shown: list[Point]) -> None:
     """Draw the package's models with their names on the left, and the others with theirs on the right."""
-    axes.set(xscale="log", xlim=(0.004, 3e5), ylim=(LOWEST, max(point.accuracy for point in shown) + 2))
+    axes.set(
+        xscale="log", xlim=(0.004, 3e5), ylim=(LOWEST, max(point.accuracy for point in shown) + 2)
+    )
     axes.set_xticks([1, 10, 100, 1_000], ["1", "10", "100", "1,000"])
     axes.minorticks_off()
     axes.set(xlabel="microseconds a round", ylabel="accuracy (%)")

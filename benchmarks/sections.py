@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from benchmarks import embeddings, fleet, late, long, short, tasks
+from benchmarks import (
+    embeddings,
+    fleet,
+    late,
+    long,
+    queries,
+    rare,
+    rewards,
+    sets,
+    short,
+    targets,
+    tasks,
+)
 from benchmarks.cells import Section
 from benchmarks.long import capymoa
 from benchmarks.peers import peers
@@ -18,6 +30,11 @@ SECTIONS: dict[str, Section] = {
         capymoa.SHORT_SECTION,
         tasks.SECTION,
         embeddings.SECTION,
+        sets.SECTION,
+        rare.SECTION,
+        rewards.SECTION,
+        targets.SECTION,
+        queries.SECTION,
         fleet.SECTION,
         papers.SECTION,
         peers.SECTION,

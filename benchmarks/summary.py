@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
 from statistics import median
 
 from benchmarks import costs, long, short, tasks
@@ -56,6 +55,7 @@ def which(stored: Stored) -> str:
 
 def by_budget(stored: Stored) -> str:
     """Return the table of costs by budget."""
+
     def cells(name: str) -> dict[str, str]:
         by = {budget: cost(stored("costs"), name, budget) for budget in BUDGETS}
         times = {f"µs, B={b:,}": by[b].get("µs", "") for b in BUDGETS}
@@ -103,7 +103,9 @@ def board(stored: Stored) -> str:
     found, on_long = with_capymoa(stored), of_long(stored)
     models = [model for model in columns(found) if model not in short.VARIANTS]
     ranks = short.ranks(found, models)
-    late = {name.removesuffix(" @ 100"): mean(stored("late"), name) for name in columns(stored("late"))}
+    late = {
+        name.removesuffix(" @ 100"): mean(stored("late"), name) for name in columns(stored("late"))
+    }
     kept = {name: one.final for name, one in tasks.means(stored("tasks")).items()}
 
     def row(model: str) -> dict[str, str]:
