@@ -1,7 +1,8 @@
-"""One model per key on a broker: speed, bytes, memory, and the recovery of a worker.
+"""A model for every key on Apache Kafka: speed, bytes, memory, and the recovery of a worker.
 
-`python -m benchmarks.keyed` runs it on the broker that RIVER_BUDGET_KAFKA names. Events are sent to workers
-that already have their partitions. Each commit writes all models that have changed.
+It runs on the broker that RIVER_BUDGET_KAFKA names; `.ci/kafka/start` starts one. Events are sent to workers of Quix
+Streams that already have their partitions. Each commit writes all models that have changed. In the end a worker is
+started again, with the states of all keys on its disk and without them.
 
 """
 
@@ -11,13 +12,17 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import river_budget as rb
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.keyed import events
-from benchmarks.soak import resident_bytes
-from benchmarks.workers import agents
+from benchmarks.processes import processor_seconds, resident_bytes
+from benchmarks.tables import markdown
 from river_budget import keyed
+
+if TYPE_CHECKING:
+    from benchmarks.workers import agents
 
 N_EVENTS, N_KEYS, BUDGET = 100_000, 5_000, 30
 COMMIT_INTERVAL = 5.0
@@ -44,6 +49,7 @@ class Cost(NamedTuple):
         Bytes of the largest worker.
     restart, recovery
         Seconds from the start of a worker to its first answer, with the states on its disk and without.
+
     """
 
     rate: float
@@ -55,31 +61,12 @@ class Cost(NamedTuple):
     restart: float
     recovery: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.rate:>10,.0f}{self.processor:>10.0f}{self.writes:>14.2f}{self.changelog:>13,.0f}{self.state:>11,.0f}"
-            f"{self.resident / 1e6:>13.0f}{self.restart:>12.1f}{self.recovery:>17.1f}"
-        )
-
-
-HEADER = (
-    f"{'delivery':<15}{'workers':>7}{'events/s':>10}{'us/event':>10}{'writes/event':>14}{'bytes/event':>13}{'bytes/key':>11}"
-    f"{'MB a worker':>13}{'restart, s':>12}{'without disk, s':>17}"
-)
-
-
-def processor_seconds(pid: int) -> float:
-    """Return the processor time of a process (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
 
 class Run:
     """Workers on topics of their own."""
 
-    def __init__(self, job: agents.Job, directory: Path) -> None:
-        self._job = job
-        self._topics, self._workers = agents.Topics(job), agents.Workers(job, directory)
+    def __init__(self, job: agents.Job, topics: agents.Topics, workers: agents.Workers) -> None:
+        self._job, self._topics, self._workers = job, topics, workers
 
     def n_answers(self) -> int:
         return self._topics.n_written(self._job.results)
@@ -90,8 +77,7 @@ class Run:
             self._workers.start(name)
             self._workers.wait_until(lambda name=name: self._workers.has_agents(name))
         pids = [self._workers.pid(name) for name in names]
-        before = sum(map(processor_seconds, pids))
-        start = time.monotonic()
+        before, start = sum(map(processor_seconds, pids)), time.monotonic()
         self._topics.send(stream)
         self._workers.wait_until(lambda: self.n_answers() >= len(stream))
         rate = len(stream) / (time.monotonic() - start)
@@ -108,8 +94,9 @@ class Run:
         recovery = self.seconds_to_an_answer()
         self._topics.close()
         return Cost(
-            rate, 1e6 * processor / len(stream), len(written) / len(stream), sum(written) / len(stream),
-            sum(map(len, states)) / len(states), resident, restart, recovery,
+            round(rate), round(1e6 * processor / len(stream), 1), round(len(written) / len(stream), 4),
+            round(sum(written) / len(stream), 1), round(sum(map(len, states)) / len(states), 1),
+            resident, round(restart, 2), round(recovery, 2),
         )  # fmt: skip
 
     def seconds_to_an_answer(self) -> float:
@@ -124,21 +111,53 @@ class Run:
         return seconds
 
 
-def cost_of(guarantee: str, names: str, stream: list[keyed.Event]) -> Cost:
+def cost_of(guarantee: str, names: str, n_keys: int, n_events: int) -> dict[str, Any]:
     """Return what workers with these names take on new topics."""
+    from benchmarks.workers import agents
+
+    stream = list(events(n_keys, n_events))
     with agents.kafka(guarantee) as job, tempfile.TemporaryDirectory() as directory:
         job = job._replace(learner=learner, commit_interval=COMMIT_INTERVAL)
-        return Run(job, Path(directory)).cost(names, stream)
+        run = Run(job, agents.Topics(job), agents.Workers(job, Path(directory)))
+        return run.cost(names, stream)._asdict()
 
 
-def main() -> None:
-    print(
-        f"on a broker: {N_EVENTS:,} events of {N_KEYS:,} keys, Forgetron with a budget of {BUDGET}, "
-        f"a commit every {COMMIT_INTERVAL:.0f} s"
-    )
-    print(HEADER)
-    stream = list(events(N_KEYS, N_EVENTS))
-    for guarantee in GUARANTEES:
-        for names in WORKERS:
-            cost = cost_of(guarantee, names, stream)
-            print(f"{guarantee:<15}{len(names):>7}{cost}", flush=True)
+def cells(is_quick: bool) -> list[Cell]:
+    runs = [(guarantee, names) for guarantee in GUARANTEES for names in WORKERS]
+    sizes = (N_KEYS, N_EVENTS)
+    if is_quick:
+        runs, sizes = runs[:1], (20, 500)
+    return [
+        Cell(guarantee, names, cost_of, (guarantee, names, *sizes)) for guarantee, names in runs
+    ]
+
+
+def missing() -> str:
+    named = "RIVER_BUDGET_KAFKA" in os.environ
+    return "" if named else "RIVER_BUDGET_KAFKA names no broker: start one by .ci/kafka/start"
+
+
+def workers(found: Found) -> str:
+    """Return the table of workers."""
+    return markdown({
+        f"{guarantee}, {len(names)}": shown(cost)
+        for guarantee, row in found.items()
+        for names, cost in row.items()
+    })  # fmt: skip
+
+
+def shown(cost: dict[str, Any]) -> dict[str, str]:
+    return {
+        "events/s": f"{cost['rate']:,.0f}",
+        "µs an event": f"{cost['processor']:.0f}",
+        "bytes an event": f"{cost['changelog']:,.0f}",
+        "bytes a key": f"{cost['state']:,.0f}",
+        "MB a worker": f"{cost['resident'] / 1e6:.0f}",
+        "s, restart": f"{cost['restart']:.1f}",
+        "s, without its disk": f"{cost['recovery']:.1f}",
+    }
+
+
+SECTION = Section(
+    "keyed_kafka", cells, {"workers": workers}, minutes=5, is_timed=True, missing=missing
+)

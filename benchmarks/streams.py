@@ -9,7 +9,6 @@ from river import datasets
 from river.datasets import synth
 
 from benchmarks.local import load
-from river_budget.datasets import DatasetError
 
 # Largest number of examples of a named stream.
 N = 20_000
@@ -55,12 +54,9 @@ def gaussians(
     return examples
 
 
-def adult(n_samples: int = 32_561) -> list | None:
-    """Return Adult (a9a) as sparse dicts, 14 of 123 features present, or None if it is absent."""
-    try:
-        data = load("adult_a9a")
-    except DatasetError:
-        return None
+def adult(n_samples: int = 32_561) -> list:
+    """Return Adult (a9a) as sparse dicts, 14 of 123 features present."""
+    data = load("adult_a9a")
     X, y = data["X_train"][:n_samples], data["y_train"][:n_samples]
     return [
         ({f"f{j}": 1.0 for j in np.flatnonzero(row)}, bool(label > 0))
@@ -68,16 +64,9 @@ def adult(n_samples: int = 32_561) -> list | None:
     ]
 
 
-def texts(n_samples: int = 2_000) -> list | None:
-    """Return SpamAssassin's documents as the words that they have, or None if it is absent.
-
-    The rows are shuffled and have norm 1.
-
-    """
-    try:
-        data = load("spam_assassin")
-    except DatasetError:
-        return None
+def texts(n_samples: int = 2_000) -> list:
+    """Return SpamAssassin's documents as the words that they have, shuffled and with norm 1."""
+    data = load("spam_assassin")
     starts, words = data["csr_indptr"], data["csr_indices"]
     examples = []
     for i in np.random.default_rng(1).permutation(len(starts) - 1)[:n_samples]:

@@ -1,9 +1,9 @@
 """Whether workers on a broker that are killed at random moments answer and learn every event exactly once.
 
-Two workers deliver exactly once. While events arrive, one of them is killed, loses its disk half of the times,
-and starts again at once. Every second kill comes at a random moment, and the others as soon as states of a
-commit are in the changelog. In the end, the answers that a reader of committed messages sees, and the states
-in the changelog, are compared with those of a loop in one process.
+Two workers deliver exactly once, on the broker that RIVER_BUDGET_KAFKA names. While events arrive, one of them is
+killed, loses its disk half of the times, and starts again at once. Every second kill comes at a random moment, and the
+others as soon as states of a commit are in the changelog. In the end, the answers that a reader of committed messages
+sees, and the states in the changelog, are compared with those of a loop in one process.
 
 """
 
@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import collections
 import json
-import os
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.workers import agents
+from benchmarks.cells import Cell, Found, Section
+from benchmarks.keyed_kafka import missing
 from river_budget import keyed
 
+if TYPE_CHECKING:
+    from benchmarks.workers import agents
+
+N_KILLS = 20
 N_AGENTS, N_ROUNDS = 100, 15  # rounds of each agent between two kills
 LONGEST_WAIT = 15.0  # seconds before a kill
 N_PORTIONS, N_LAST = 50, 100
@@ -41,8 +45,7 @@ class Report(NamedTuple):
         Number of answers and states that killed workers had written in transactions that did not end.
     models, equal
         Number of models, and of those whose states are bit for bit those of one process.
-    seconds
-        Time from the first event to the last commit.
+
     """
 
     kills: int
@@ -54,14 +57,12 @@ class Report(NamedTuple):
     aborted_states: int
     models: int
     equal: int
-    seconds: float
 
     def __str__(self) -> str:
         return (
             f"{self.kills} kills, {self.events:,} events, {self.answers:,} answers: {self.twice:,} twice, "
-            f"{self.missing:,} missing\n"
-            f"killed in transactions: {self.aborted_answers:,} answers, {self.aborted_states:,} states\n"
-            f"{self.equal:,} of {self.models:,} models equal, {self.seconds:.0f} s"
+            f"{self.missing:,} missing; killed in transactions: {self.aborted_answers:,} answers, "
+            f"{self.aborted_states:,} states; {self.equal:,} of {self.models:,} models equal."
         )
 
     @property
@@ -72,38 +73,36 @@ class Report(NamedTuple):
 class Life:
     """Two workers while events arrive."""
 
-    def __init__(self, job: agents.Job, directory: Path) -> None:
-        self._changelog = job.changelog
-        self.topics, self.workers = agents.Topics(job), agents.Workers(job, directory)
+    def __init__(self, job: agents.Job, topics: agents.Topics, workers: agents.Workers) -> None:
+        self._changelog, self._topics, self._workers = job.changelog, topics, workers
         self._rng = random.Random(1)
-        self.workers.start("A")
-        self.workers.start("B")
+        workers.start("A")
+        workers.start("B")
 
     def send_slowly(self, events: list[keyed.Event]) -> None:
         """Send events in portions over a random time."""
         wait = self._rng.uniform(0, LONGEST_WAIT) / N_PORTIONS
         size = -(-len(events) // N_PORTIONS)
         for start in range(0, len(events), size):
-            self.workers.revive()
-            self.topics.send(events[start : start + size])
+            self._workers.revive()
+            self._topics.send(events[start : start + size])
             time.sleep(wait)
 
     def send_until_a_commit(self, events: list[keyed.Event]) -> None:
         """Send events, and wait until a worker writes the states that have learned them."""
-        n_before = self.topics.n_written(self._changelog)
-        self.topics.send(events)
-        self.workers.wait_until(lambda: self.topics.n_written(self._changelog) > n_before)
+        n_before = self._topics.n_written(self._changelog)
+        self._topics.send(events)
+        self._workers.wait_until(lambda: self._topics.n_written(self._changelog) > n_before)
 
     def kill(self) -> None:
         name = self._rng.choice("AB")
-        self.workers.kill(name)
+        self._workers.kill(name)
         if self._rng.random() < 0.5:
-            self.workers.wipe(name)
-        self.workers.start(name)
+            self._workers.wipe(name)
+        self._workers.start(name)
 
-    def live(self, events: list[keyed.Event], n_kills: int) -> float:
-        """Send all events, and return the seconds until they are committed."""
-        start = time.monotonic()
+    def live(self, events: list[keyed.Event], n_kills: int) -> None:
+        """Send all events, and wait until they are committed."""
         share = -(-len(events) // n_kills)
         for kill in range(n_kills):
             portion = events[kill * share : (kill + 1) * share]
@@ -111,14 +110,9 @@ class Life:
             if kill % 2:
                 self.send_until_a_commit(portion[-N_LAST:])
             else:
-                self.topics.send(portion[-N_LAST:])
+                self._topics.send(portion[-N_LAST:])
             self.kill()
-        self.workers.wait_until(lambda: self.topics.committed() == len(events))
-        return time.monotonic() - start
-
-    def stop(self) -> None:
-        self.workers.stop()
-        self.topics.close()
+        self._workers.wait_until(lambda: self._topics.committed() == len(events))
 
 
 def counted(answers: Iterable[dict]) -> collections.Counter[str]:
@@ -126,14 +120,16 @@ def counted(answers: Iterable[dict]) -> collections.Counter[str]:
 
 
 def torture(n_kills: int) -> Report:
+    from benchmarks.workers import agents
+
     events = agents.agent_events(N_AGENTS, N_ROUNDS * n_kills)
     with agents.kafka("exactly-once") as job, tempfile.TemporaryDirectory() as directory:
-        life = Life(job, Path(directory))
+        topics, workers = agents.Topics(job), agents.Workers(job, Path(directory))
         try:
-            seconds = life.live(events, n_kills)
+            Life(job, topics, workers).live(events, n_kills)
         finally:
-            life.stop()
-        topics = life.topics
+            workers.stop()
+            topics.close()
         given = counted({**answer, "worker": None} for answer in topics.results())
         aborted_answers = len(topics.results("read_uncommitted")) - given.total()
         written, committed = (
@@ -150,13 +146,27 @@ def torture(n_kills: int) -> Report:
         twice=(given - expected).total(), missing=(expected - given).total(),
         aborted_answers=aborted_answers, aborted_states=written - committed,
         models=len(local), equal=sum(states.get(key) == state for key, state in local.items()),
-        seconds=seconds,
     )  # fmt: skip
 
 
 def main(n_kills: int) -> None:
-    if "RIVER_BUDGET_KAFKA" not in os.environ:
-        sys.exit("RIVER_BUDGET_KAFKA names no broker: start one by .ci/kafka/start")
+    if what := missing():
+        sys.exit(what)
     report = torture(n_kills)
     print(report)
     sys.exit(not report.is_exact)
+
+
+def counts(n_kills: int) -> dict[str, Any]:
+    return torture(n_kills)._asdict()
+
+
+def cells(is_quick: bool) -> list[Cell]:
+    return [Cell("workers", "kills", counts, (2 if is_quick else N_KILLS,))]
+
+
+def text(found: Found) -> str:
+    return str(Report(**found["workers"]["kills"]))
+
+
+SECTION = Section("torture_kafka", cells, {"torture_kafka": text}, minutes=4, missing=missing)
