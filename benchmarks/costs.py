@@ -63,14 +63,6 @@ BY_BUDGET = {Setting(budget=budget).column: f"B={budget:,}" for budget in BUDGET
 BY_DIMENSION = {Setting(n_features=n).column: f"d={n}" for n in DIMENSIONS}
 
 
-class Cost(NamedTuple):
-    """Time of a round and memory of a model, and whether its budget was full."""
-
-    microseconds: float
-    bytes: int
-    is_full: bool
-
-
 def with_budget(budget: int) -> dict[str, Any]:
     return {**ours(budget), "KNNClassifier": knn(budget)}
 
@@ -117,7 +109,11 @@ def cost(name: str, budget: int, n_features: int) -> dict[str, Any]:
         )
         for _ in range(PASSES)
     ]
-    return Cost(round(min(passes), 2), Chain(model).memory_bytes, full)._asdict()
+    return {
+        "microseconds": round(min(passes), 2),
+        "bytes": Chain(model).memory_bytes,
+        "is_full": full,
+    }
 
 
 def cells(is_quick: bool) -> list[Cell]:

@@ -1,8 +1,9 @@
 """A model for every key on Apache Kafka: speed, bytes, memory, and the recovery of a worker.
 
 It runs on the broker that RIVER_BUDGET_KAFKA names; `.ci/kafka/start` starts one. Events are sent to workers of Quix
-Streams that already have their partitions. Each commit writes all models that have changed. In the end a worker is
-started again, with the states of all keys on its disk and without them.
+Streams that already have their partitions. Each commit writes all models that have changed. Events a second count from
+the first that is sent to the last answer; microseconds are those of the workers' processor time, commits included. In the
+end a worker is started again, with the states of all keys on its disk and without them, until its first answer.
 
 """
 
@@ -12,7 +13,7 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import river_budget as rb
 from benchmarks.cells import Cell, Found, Section
@@ -34,34 +35,6 @@ def learner() -> keyed.KeyedLearner:
     return keyed.KeyedLearner(lambda: rb.Forgetron(rb.RBF(gamma=0.1), budget=BUDGET))
 
 
-class Cost(NamedTuple):
-    """What a run took.
-
-    Attributes
-    ----------
-    rate
-        Events a second, from the first that is sent to the last answer.
-    processor
-        Microseconds of the workers' processor time for an event, commits included.
-    writes, changelog, state
-        States that are written for an event and their bytes, and the bytes of the last state of a key.
-    resident
-        Bytes of the largest worker.
-    restart, recovery
-        Seconds from the start of a worker to its first answer, with the states on its disk and without.
-
-    """
-
-    rate: float
-    processor: float
-    writes: float
-    changelog: float
-    state: float
-    resident: int
-    restart: float
-    recovery: float
-
-
 class Run:
     """Workers on topics of their own."""
 
@@ -71,8 +44,8 @@ class Run:
     def n_answers(self) -> int:
         return self._topics.n_written(self._job.results)
 
-    def cost(self, names: str, stream: list[keyed.Event]) -> Cost:
-        """Send events to workers with these names."""
+    def cost(self, names: str, stream: list[keyed.Event]) -> dict[str, float]:
+        """Send events to workers with these names, and return the columns of the table."""
         for name in names:
             self._workers.start(name)
             self._workers.wait_until(lambda name=name: self._workers.has_agents(name))
@@ -86,18 +59,22 @@ class Run:
         resident = max(map(resident_bytes, pids))
         self._workers.stop()
 
-        written = [len(message) for message in self._topics.messages(self._job.changelog)]
+        n_written = sum(len(message) for message in self._topics.messages(self._job.changelog))
         states = self._topics.states().values()
         self.seconds_to_an_answer()  # A gets the states of all keys.
         restart = self.seconds_to_an_answer()
         self._workers.wipe("A")
         recovery = self.seconds_to_an_answer()
         self._topics.close()
-        return Cost(
-            round(rate), round(1e6 * processor / len(stream), 1), round(len(written) / len(stream), 4),
-            round(sum(written) / len(stream), 1), round(sum(map(len, states)) / len(states), 1),
-            resident, round(restart, 2), round(recovery, 2),
-        )  # fmt: skip
+        return {
+            "events/s": round(rate),
+            "µs an event": round(1e6 * processor / len(stream)),
+            "bytes an event": round(n_written / len(stream)),
+            "bytes a key": round(sum(map(len, states)) / len(states)),
+            "MB a worker": round(resident / 1e6),
+            "s, restart": round(restart, 1),
+            "s, without its disk": round(recovery, 1),
+        }
 
     def seconds_to_an_answer(self) -> float:
         """Start a worker for all keys, and stop it when it has answered a question."""
@@ -111,7 +88,7 @@ class Run:
         return seconds
 
 
-def cost_of(guarantee: str, names: str, n_keys: int, n_events: int) -> dict[str, Any]:
+def cost_of(guarantee: str, names: str, n_keys: int, n_events: int) -> dict[str, float]:
     """Return what workers with these names take on new topics."""
     from benchmarks.workers import agents
 
@@ -119,7 +96,7 @@ def cost_of(guarantee: str, names: str, n_keys: int, n_events: int) -> dict[str,
     with agents.kafka(guarantee) as job, tempfile.TemporaryDirectory() as directory:
         job = job._replace(learner=learner, commit_interval=COMMIT_INTERVAL)
         run = Run(job, agents.Topics(job), agents.Workers(job, Path(directory)))
-        return run.cost(names, stream)._asdict()
+        return run.cost(names, stream)
 
 
 def cells(is_quick: bool) -> list[Cell]:
@@ -140,22 +117,10 @@ def missing() -> str:
 def workers(found: Found) -> str:
     """Return the table of workers."""
     return markdown({
-        f"{guarantee}, {len(names)}": shown(cost)
+        f"{guarantee}, {len(names)}": {title: f"{value:,}" for title, value in cost.items()}
         for guarantee, row in found.items()
         for names, cost in row.items()
     })  # fmt: skip
-
-
-def shown(cost: dict[str, Any]) -> dict[str, str]:
-    return {
-        "events/s": f"{cost['rate']:,.0f}",
-        "µs an event": f"{cost['processor']:.0f}",
-        "bytes an event": f"{cost['changelog']:,.0f}",
-        "bytes a key": f"{cost['state']:,.0f}",
-        "MB a worker": f"{cost['resident'] / 1e6:.0f}",
-        "s, restart": f"{cost['restart']:.1f}",
-        "s, without its disk": f"{cost['recovery']:.1f}",
-    }
 
 
 SECTION = Section(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,17 +28,7 @@ BUDGET = 100
 N_UNBOUNDED = 5_000
 
 LOOP = "a loop"
-TITLES = {"p50": "p50", "p99": "p99", "p999": "p99.9", "largest": "largest"}
-
-
-class Latency(NamedTuple):
-    """Quantiles of the times of rounds in microseconds."""
-
-    rounds: int
-    p50: float
-    p99: float
-    p999: float
-    largest: float
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "largest": 1.0}
 
 
 class Loop:
@@ -56,7 +46,7 @@ examples = functools.cache(streams.gaussians)
 
 
 def latency(name: str, n_rounds: int) -> dict[str, Any]:
-    """Return the latency of all rounds of a model."""
+    """Return the quantiles of the times of all rounds of a model in microseconds."""
     model = Loop() if name == LOOP else built(name)
     times = []
     clock = time.thread_time_ns
@@ -65,8 +55,8 @@ def latency(name: str, n_rounds: int) -> dict[str, Any]:
         model.predict_one(x)
         model.learn_one(x, y)
         times.append(clock() - start)
-    quantiles = np.quantile(np.array(times) / 1e3, [0.5, 0.99, 0.999, 1.0])
-    return Latency(len(times), *quantiles.round(2).tolist())._asdict()
+    found = np.quantile(np.array(times) / 1e3, list(QUANTILES.values())).round(2).tolist()
+    return {"rounds": len(times), **dict(zip(QUANTILES, found, strict=True))}
 
 
 def built(name: str) -> Any:
@@ -91,7 +81,7 @@ def table(found: Found) -> str:
     return markdown({
         name if name == LOOP else f"`{name}`": {
             "rounds": f"{figures['rounds']:,}",
-            **{title: short(figures[quantile]) for quantile, title in TITLES.items()},
+            **{name: short(figures[name]) for name in QUANTILES},
         }
         for name, figures in rows.items()
     })  # fmt: skip

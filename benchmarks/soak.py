@@ -19,7 +19,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import river_budget as rb
 from benchmarks.cells import Cell, Found, Section
@@ -103,28 +103,6 @@ class Run:
             self.n_refused += 1
 
 
-class Report(NamedTuple):
-    """What became of a model.
-
-    Attributes
-    ----------
-    rounds, mistakes
-        Number of rounds and mistakes that the model counts.
-    growth, slowdown, residual
-        Bytes, the ratio of two times, and the largest error of an incremental quantity.
-    failed
-        What must hold and does not.
-
-    """
-
-    rounds: int
-    mistakes: int
-    growth: int
-    slowdown: float
-    residual: float
-    failed: list[str]
-
-
 def soak(name: str, n_rounds: int) -> dict[str, Any]:
     """Return the report on an algorithm, which has to be in a process of its own."""
     run, tenth = Run(models()[name]), n_rounds // 10
@@ -146,10 +124,14 @@ def soak(name: str, n_rounds: int) -> dict[str, Any]:
             for what, value in residuals.items()
         ),
     }
-    return Report(
-        run.n_good, run.n_mistakes, growth, round(slowdown, 3), max(residuals.values(), default=0.0),
-        [what for what, passed in holds.items() if not passed],
-    )._asdict()  # fmt: skip
+    return {
+        "rounds": run.n_good,
+        "mistakes": run.n_mistakes,
+        "growth": growth,
+        "slowdown": round(slowdown, 3),
+        "residual": max(residuals.values(), default=0.0),
+        "failed": [what for what, passed in holds.items() if not passed],
+    }
 
 
 def soak_alone(name: str, n_rounds: int) -> dict[str, Any]:
