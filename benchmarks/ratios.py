@@ -12,7 +12,6 @@ import functools
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -65,8 +64,7 @@ def rounds(stream: str, model: str, other: str, repeats: int) -> Times:
     def validation(name: str) -> Callable[[], object]:
         return lambda: evaluate.progressive_val_score(examples, MODELS[name](), metrics.Accuracy())
 
-    works = validation(model), validation(other)
-    return per_example(len(examples), *works, repeats=repeats)
+    return per_example(len(examples), validation(model), validation(other), repeats=repeats)
 
 
 def blocks(stream: str, model: str) -> Times:
@@ -105,18 +103,16 @@ def limit(n_vectors: int, n_features: int) -> Times:
 
 
 def imports(module: str, other: str) -> Times:
-    """Compare the milliseconds until modules are imported, from stored bytecode."""
+    """Compare the milliseconds until modules are imported, from the bytecode that the first, untimed run stores."""
     environment = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    with tempfile.TemporaryDirectory() as directory:
-        environment["PYTHONPYCACHEPREFIX"] = directory
 
-        def importing(name: str) -> Callable[[], object]:
-            command = [sys.executable, "-c", f"import {name}"]
-            return lambda: subprocess.run(command, check=True, env=environment)
+    def importing(name: str) -> Callable[[], object]:
+        command = [sys.executable, "-c", f"import {name}"]
+        return lambda: subprocess.run(command, check=True, env=environment)
 
-        works = importing(module), importing(other)
-        a, b = (round(1e3 * t, 1) for t in alternating_medians(*works, clock=time.perf_counter))
-        return {"a": a, "b": b}
+    works = importing(module), importing(other)
+    a, b = alternating_medians(*works, clock=time.perf_counter)
+    return {"a": round(1e3 * a, 1), "b": round(1e3 * b, 1)}
 
 
 class Row(NamedTuple):
