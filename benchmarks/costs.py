@@ -184,6 +184,6 @@ SECTION = Section(
     "costs",
     cells,
     {"costs_by_budget": by_budget, "costs_by_dimension": by_dimension, "costs_memory": memory},
-    minutes=8,
+    minutes=10,
     is_timed=True,
 )
