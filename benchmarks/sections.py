@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from benchmarks import (
+    costs,
     embeddings,
+    engines,
+    first,
     fleet,
+    keyed,
+    keyed_kafka,
     late,
+    latency,
     long,
     queries,
     rare,
+    ratios,
     rewards,
     sets,
     short,
+    soak,
     targets,
     tasks,
+    torture,
+    torture_kafka,
 )
 from benchmarks.cells import Section
 from benchmarks.long import capymoa
@@ -26,8 +36,8 @@ SECTIONS: dict[str, Section] = {
         short.SECTION,
         late.SECTION,
         long.SECTION,
-        capymoa.SECTION,
         capymoa.SHORT_SECTION,
+        capymoa.SECTION,
         tasks.SECTION,
         embeddings.SECTION,
         sets.SECTION,
@@ -36,7 +46,17 @@ SECTIONS: dict[str, Section] = {
         targets.SECTION,
         queries.SECTION,
         fleet.SECTION,
+        soak.SECTION,
+        torture.SECTION,
+        torture_kafka.SECTION,
         papers.SECTION,
+        costs.SECTION,
+        latency.SECTION,
+        ratios.SECTION,
+        keyed.SECTION,
+        engines.SECTION,
+        keyed_kafka.SECTION,
         peers.SECTION,
+        first.SECTION,
     )
 }
