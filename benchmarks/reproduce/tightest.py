@@ -14,7 +14,7 @@ from benchmarks.reproduce.published import Setting, tightest_data_sets
 from benchmarks.reproduce.verdicts import Measured, by_budget
 from river_budget.base import Machine
 
-N_REPEATS = 5
+N_REPEATS = 3
 
 DATA_SETS = ("Adult9", "Banana", "NCheckerb", "Covertypes", "MNIST", "Pendigits", "Waveform")
 
