@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 from river import dummy, forest, linear_model, tree
 
 import river_budget as rb
+from benchmarks import models
 from benchmarks.cells import Cell, Found, Section
 from benchmarks.ie_gp import IEGP
-from benchmarks.models import knn, ours, run
+from benchmarks.models import knn, ours
 from benchmarks.streams import gaussians
 from benchmarks.tables import markdown, short
 from river_budget.base import Chain
@@ -105,7 +106,8 @@ def cost(name: str, budget: int, n_features: int) -> dict[str, Any]:
     full = is_full(model, budget) or not hasattr(model, "n_support")
     passes = [
         statistics.median(
-            run(model, list(itertools.islice(stream, setting.n_timed)))[1] for _ in range(PARTS)
+            models.microseconds(model, list(itertools.islice(stream, setting.n_timed)))
+            for _ in range(PARTS)
         )
         for _ in range(PASSES)
     ]
@@ -120,11 +122,11 @@ def cells(is_quick: bool) -> list[Cell]:
     """Return the cells, setting by setting, so that the examples of a setting are made once."""
     if is_quick:
         return [cell("Forgetron", Setting(20)), cell("LogisticRegression", Setting(n_features=2))]
-    models = [*with_budget(1), *without_budget()]
+    names = [*with_budget(1), *without_budget()]
     dimensions = [Setting(n_features=n) for n in DIMENSIONS]
     budgets = [Setting(budget) for budget in BUDGETS if budget != BUDGET]
     return [
-        *(cell(name, setting) for setting in dimensions for name in models),
+        *(cell(name, setting) for setting in dimensions for name in names),
         *(cell(name, setting) for setting in budgets for name in with_budget(1)),
     ]
 

@@ -34,20 +34,12 @@ BEST = [
 BUDGETS, BUDGETS_OF_MEMORY = [20, 100, 500, 1000], [100, 1000]
 
 
-def cost(found: Found, model: str, budget: int = 100) -> dict[str, str]:
-    """Return the columns of time and memory; empty ones where they are not measured."""
-    figures = costs.cost_of(found, model, budget)
-    if figures is None:
-        return {}
-    return {"µs": shortened(figures["microseconds"]), "kB": shortened(figures["bytes"] / 1000)}
-
-
 def which(stored: Stored) -> str:
     """Return the table of what to take."""
     return markdown({
         f"{wish}: [`{name}{'' if budget == 100 else f'(budget={budget})'}`](algorithms/{page}.md)": {
             "accuracy (%)": f"{mean(stored('short'), short.of_budget(name, budget), 'accuracy'):.1f}",
-            **cost(stored("costs"), name, budget),
+            **costs.cost_of(stored("costs"), name, budget),
         }
         for wish, name, budget, page in CHOICES
     })  # fmt: skip
@@ -57,9 +49,9 @@ def by_budget(stored: Stored) -> str:
     """Return the table of costs by budget."""
 
     def cells(name: str) -> dict[str, str]:
-        by = {budget: cost(stored("costs"), name, budget) for budget in BUDGETS}
-        times = {f"µs, B={b:,}": by[b].get("µs", "") for b in BUDGETS}
-        return times | {f"kB, B={b:,}": by[b].get("kB", "") for b in BUDGETS_OF_MEMORY}
+        by = {b: costs.cost_of(stored("costs"), name, b) for b in BUDGETS}
+        times = {f"µs, B={b:,}": by[b]["µs"] for b in BUDGETS}
+        return times | {f"kB, B={b:,}": by[b]["kB"] for b in BUDGETS_OF_MEMORY}
 
     names = ["RemoveOldestPerceptron", *reversed(short.BY_BUDGET), "KNNClassifier"]
     return markdown({f"`{name}`": cells(name) for name in names})
