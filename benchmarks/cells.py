@@ -60,6 +60,11 @@ class Cell(NamedTuple):
         return json.dumps([self.row, self.column, self.arguments], default=str)
 
 
+def nothing() -> str:
+    """Return that nothing is missing."""
+    return ""
+
+
 class Section(NamedTuple):
     """What is measured together.
 
@@ -86,7 +91,7 @@ class Section(NamedTuple):
     tables: Mapping[str, Callable[[Found], str]]
     minutes: float
     is_timed: bool = False
-    missing: Callable[[], str] = str
+    missing: Callable[[], str] = nothing
 
     @property
     def path(self) -> Path:
