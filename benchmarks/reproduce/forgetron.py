@@ -21,7 +21,7 @@ BUDGETS = {"MNIST": (100, 250, 500, 1000), "census-income": (250, 500, 1000, 200
 ALGORITHMS = {"Forgetron": rb.Forgetron, "FixedBudgetPerceptron": rb.FixedBudgetPerceptron}
 
 # Of the splits of MNIST, and of the orders of census-income.
-N_REPEATS = 3
+N_REPEATS = 6
 
 # The ways to split ten digits into two classes of five, each given by the class that contains 0.
 SPLITS = [(0, *others) for others in itertools.combinations(range(1, 10), 4)]

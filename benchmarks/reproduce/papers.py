@@ -2,9 +2,9 @@
 
 A cell is a setting of a paper, and has the figures of all its repeats. A figure is within two standard deviations
 (the larger of theirs and ours) of the paper's, better, or worse. Data sets that `data` does not name, and
-`TighterFull` where it takes hours, are left out. It is a sample: three of the ten repeats of
-the Tightest paper, and for the Forgetron's three of the 126 splits of MNIST and three orders of census-income; the other
-two papers have all their five.
+`TighterFull` where it takes hours, are left out. These are samples: three of the ten
+repeats on Covertypes, and for the Forgetron six of the 126 splits of MNIST and six orders of census-income. All other
+repeats of the papers are there.
 
 """
 
