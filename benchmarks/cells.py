@@ -179,10 +179,16 @@ def _read(path: Path) -> Iterator[tuple[str, Any]]:
             yield tuple(json.loads(line))
 
 
+def kept_under(now: dict[str, Any]) -> str:
+    """Return the name of what has figures that are still good: those of the same code and of the same versions."""
+    machine = {"commit", "processor", "cores"}
+    return "-".join(str(value) for name, value in now.items() if name not in machine)
+
+
 def measure(section: Section, n_processes: int, *, again: bool = False) -> None:
     """Measure the cells of a section that are not cached for the code of today, or all, and write its file."""
     now = settings()
-    cached = CACHE / str(now["code"]) / f"{section.name}.jsonl"
+    cached = CACHE / kept_under(now) / f"{section.name}.jsonl"
     if again:
         cached.unlink(missing_ok=True)
     found = run(section.cells(False), cached, 1 if section.is_timed else n_processes)

@@ -53,7 +53,9 @@ Maker = Callable[[bool], Any]
 
 BUDGET = 100
 BUDGETS = [20, 50, BUDGET, 500]
-BY_BUDGET = ["Mnemotron", "TightestPerceptron", "ProjectronPlusPlus", "Forgetron"]
+BY_BUDGET = [
+    "Mnemotron", "BudgetedSGD", "ProjectedGradient", "ProjectronPlusPlus", "TightestPerceptron", "Forgetron",
+]  # fmt: skip
 
 
 def of_budget(name: str, budget: int) -> str:
@@ -64,13 +66,13 @@ def of_budget(name: str, budget: int) -> str:
 OURS: dict[str, Maker] = {
     name: lambda _, row=row: row.build(budget=BUDGET, seed=1) for name, row in ALGORITHMS.items()
 }
+REGIONS: dict[str, Maker] = {"Mnemotron, regions=16": lambda _: rb.Mnemotron(regions=16)}
 VARIANTS: dict[str, Maker] = {
     **{
         of_budget(name, budget): lambda _, n=name, b=budget: ALGORITHMS[n].build(budget=b, seed=1)
         for name, budget in product(BY_BUDGET, BUDGETS)
         if budget != BUDGET
     },
-    "Mnemotron, regions=16": lambda _: rb.Mnemotron(regions=16),
     **{
         f"Calibrated({name})": lambda _, row=ALGORITHMS[name]: rb.Calibrated(
             row.build(budget=BUDGET, seed=1)
@@ -105,7 +107,7 @@ PEERS: dict[str, Maker] = {
     "SRPClassifier(10)": lambda _: ensemble.SRPClassifier(n_models=10, seed=1),
     "IE-GP": for_two_labels(IEGP),
 }
-MODELS = {**OURS, **VARIANTS, **PEERS}
+MODELS = {**OURS, **REGIONS, **VARIANTS, **PEERS}
 
 
 class Figures(NamedTuple):
@@ -206,7 +208,7 @@ def by_budget(found: Found) -> str:
 
 
 SHOWN = [
-    "Mnemotron", "KernelLDA", "TightestPerceptron", "ProjectronPlusPlus", "Forgetron", "KernelPAClassifier",
+    "Mnemotron", "KernelLDA", "TightestPerceptron", "ProjectedGradient", "Forgetron", "KernelPAClassifier",
     "SRPClassifier(10)", "ARFClassifier(10)", "KNNClassifier(1000)", "LogisticRegression",
 ]  # fmt: skip
 

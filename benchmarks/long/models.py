@@ -57,6 +57,8 @@ MODELS: dict[str, Maker] = {
     "Mnemotron, regions=16": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=16)),
     "Mnemotron, regions=64": ours(lambda: rb.Mnemotron(budget=BUDGET, regions=64)),
     "KernelLDA": ours(rb.KernelLDA),
+    "BudgetedSGD": ours(lambda: rb.BudgetedSGD(budget=BUDGET)),
+    "ProjectedGradient": ours(lambda: rb.ProjectedGradient(budget=BUDGET)),
     "ProjectronPlusPlus": ours(lambda: rb.ProjectronPlusPlus(budget=BUDGET)),
     "TightestPerceptron": ours(lambda: rb.TightestPerceptron(budget=BUDGET)),
     "Forgetron": ours(lambda: rb.Forgetron(budget=BUDGET)),
