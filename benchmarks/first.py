@@ -80,7 +80,11 @@ SENTENCES = {
 
 def text(found: Found) -> str:
     """Return what the first steps took, a sentence for each."""
-    return " ".join(SENTENCES[name].format(row["first"]) for name, row in found.items())
+    return " ".join(
+        sentence.format(found[name]["first"])
+        for name, sentence in SENTENCES.items()
+        if name in found
+    )
 
 
 SECTION = Section("first", cells, {"first": text}, minutes=2, is_timed=True)

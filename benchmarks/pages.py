@@ -49,11 +49,16 @@ def found(name: str) -> cells.Found:
     return stored(name)["cells"] if SECTIONS[name].path.exists() else {}
 
 
+def of_section(name: str, table: Callable[[cells.Found], str]) -> str:
+    """Return a block of a section, or that it has no figures yet."""
+    return table(found(name)) if SECTIONS[name].path.exists() else "Not measured yet."
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "settings": stated,
     **{block: functools.partial(table, found) for block, table in summary.TABLES.items()},
     **{
-        block: lambda name=name, table=table: table(found(name))
+        block: functools.partial(of_section, name, table)
         for name, section in SECTIONS.items()
         for block, table in section.tables.items()
     },
