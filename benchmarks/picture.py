@@ -20,7 +20,7 @@ PATH = ROOT / "benchmarks" / "pictures" / "accuracy.svg"
 
 # Where the columns of names end and begin, in fractions of a panel's width, and the least distance between two names,
 # in fractions of its height.
-LEFT, RIGHT, LEAST_DISTANCE = 0.38, 0.76, 0.046
+LEFT, RIGHT, LEAST_DISTANCE = 0.38, 0.80, 0.046
 # The lowest accuracy that is shown.
 LOWEST = 60.0
 
@@ -74,7 +74,7 @@ def name_points(axes: Axes, named: list[Point], at: float, towards: str) -> None
 def draw(axes: Axes, title: str, shown: list[Point]) -> None:
     """Draw the package's models with their names on the left, and the others with theirs on the right."""
     axes.set(
-        xscale="log", xlim=(0.004, 3e5), ylim=(LOWEST, max(point.accuracy for point in shown) + 2)
+        xscale="log", xlim=(0.0005, 1e6), ylim=(LOWEST, max(point.accuracy for point in shown) + 2)
     )
     axes.set_xticks([1, 10, 100, 1_000], ["1", "10", "100", "1,000"])
     axes.minorticks_off()
