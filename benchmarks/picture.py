@@ -20,7 +20,7 @@ PATH = ROOT / "benchmarks" / "pictures" / "accuracy.svg"
 
 # Where the columns of names end and begin, in fractions of a panel's width, and the least distance between two names,
 # in fractions of its height.
-LEFT, RIGHT, LEAST_DISTANCE = 0.38, 0.80, 0.046
+LEFT, RIGHT, LEAST_DISTANCE = 0.395, 0.80, 0.046
 # The lowest accuracy that is shown.
 LOWEST = 60.0
 
@@ -63,7 +63,7 @@ def name_points(axes: Axes, named: list[Point], at: float, towards: str) -> None
         axes.plot(point.microseconds, point.accuracy, "o", color=point.color, markersize=4)
         axes.annotate(
             point.name, (point.microseconds, point.accuracy), (at, place), textcoords="axes fraction",
-            horizontalalignment=towards, verticalalignment="center", color=point.color, fontsize=8,
+            horizontalalignment=towards, verticalalignment="center", color=point.color, fontsize=7.5,
             arrowprops={
                 "arrowstyle": "-", "color": point.color, "linewidth": 0.4, "alpha": 0.6, "shrinkA": 2,
                 "shrinkB": 0, "relpos": (float(towards == "right"), 0.5),
