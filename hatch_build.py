@@ -115,6 +115,16 @@ def is_special() -> bool:
     return any(os.environ.get(name) for name in (CHECKED, "CC", *GIVEN))
 
 
+def link_options() -> list[str]:
+    """Return what makes the compiler link an extension module."""
+    if sys.platform == "darwin":
+        return ["-bundle", "-undefined", "dynamic_lookup"]
+    if sys.platform == "win32":
+        library = f"python{sys.version_info[0]}{sys.version_info[1]}"
+        return ["-shared", f"-L{sys.base_prefix}/libs", f"-l{library}"]
+    return ["-shared", "-s"]
+
+
 def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     """Compile a Cython file to an extension module beside it, and return it; both relative to `root`.
 
@@ -126,16 +136,6 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     compiler = installed_compiler() or [sys.executable, "-m", "ziglang", "cc"]
     paths = sysconfig.get_paths()
     includes = [f"-I{path}" for path in (source.parent, paths["include"], paths["platinclude"])]
-    if sys.platform == "darwin":
-        link = ["-bundle", "-undefined", "dynamic_lookup"]
-    elif sys.platform == "win32":
-        link = [
-            "-shared",
-            f"-L{sys.base_prefix}/libs",
-            f"-lpython{sys.version_info[0]}{sys.version_info[1]}",
-        ]
-    else:
-        link = ["-shared", "-fPIC", "-s"]
     given = [flag for name in GIVEN for flag in shlex.split(os.environ.get(name, ""))]
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
@@ -147,12 +147,16 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         is_shared = source.stem == SHARED
         arguments = [f"--generate-shared={c}"] if is_shared else given_source
         subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
-        built = pathlib.Path(directory, target.name)
+        compiled, built = c.with_suffix(".o"), pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
+        checks = CHECKS if is_checked else []
         size = ["-Os"] if source.stem in SMALL else []
-        flags = [*FLAGS, *(CHECKS if is_checked else []), *size]
-        command = [*compiler, *flags, mapped, *link, *includes, *given, c, "-o", built]
-        subprocess.run(command, cwd=root, check=True)
+        position = [] if sys.platform == "win32" else ["-fPIC"]
+        flags = [*FLAGS, *checks, *size, *position, mapped, *includes, *given]
+        # Two commands, since the compiler of Pyodide exports what it finds in the object file.
+        subprocess.run([*compiler, *flags, "-c", c, "-o", compiled], cwd=root, check=True)
+        linked = [*checks, *link_options(), *given, compiled]
+        subprocess.run([*compiler, *linked, "-o", built], cwd=root, check=True)
         # A library in use is replaced, not changed.
         (root / target).unlink(missing_ok=True)
         shutil.copy(built, root / target)

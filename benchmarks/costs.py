@@ -1,19 +1,13 @@
-"""Time per example and memory, by budget, dimension, density and noise.
+"""Time of a round and memory of a model, by budget and by dimension.
 
-    python -m benchmarks.costs
+All models learn the same examples of two Gaussians, a fifth of whose labels are flipped, with the default kernels. A
+model is first trained without being timed: the package's until scales and width are learned and the budget is full,
+River's on a thousand examples and more. Then River's progressive validation goes on with examples that are new. A pass
+has eleven parts, whose median counts, and the figure is the least of three passes, in processor time. NoChange does
+nothing, so its time is that of River's loop.
 
-Each table varies one setting. The others stay at a budget of 100, 10 features, all of them present,
-and 20 % flipped labels; the table by density has 784 features. All models learn the same examples from
-two Gaussians, and all kernels are the defaults. A model is first trained without being timed: the
-package's until scales and width are learned and the budget is full, if need be on the same examples
-again, River's on as many as the latter may take. Then eleven parts of River's progressive validation are
-timed, in processor time, and the median is shown. NoChange does
-nothing, so its time is that of River's loop. The window of KNNClassifier is the budget. The lower limit
-is one BLAS matrix-vector product and one vectorised exp, with as many vectors as the budget and as many
-features as are present.
-
-KernelPerceptron and KernelPAClassifier have no budget and are left out. The validation set of
-TighterPerceptron is as large as the budget.
+The window of KNNClassifier is the budget, and so is the validation set of TighterPerceptron. Models without a budget
+are measured once for each dimension. KernelPerceptron and KernelPAClassifier grow with the stream, and are left out.
 
 """
 
@@ -21,35 +15,38 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import statistics
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from river import dummy, forest, linear_model, tree
 
 import river_budget as rb
+from benchmarks import models
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.ie_gp import IEGP
-from benchmarks.models import knn, ours, run
+from benchmarks.models import knn, ours
 from benchmarks.streams import gaussians
-from benchmarks.timing import alternating_medians, lower_limit
+from benchmarks.tables import markdown, short
 from river_budget.base import Chain
 from river_budget.base.scales import LAST_UPDATE
 
-PARTS = 11
+PASSES, PARTS = 3, 11
 
-# An update of these reads matrices of the size of the budget several times; those of Mnemotron take 80
-# bytes times the square of the budget.
-LARGEST_BUDGETS = {"Mnemotron": 1000, "BudgetPassiveAggressive": 1000}
+BUDGETS = [20, 50, 100, 500, 1000]
+DIMENSIONS = [2, 10, 100, 784]
+BUDGET, DIMENSION = 100, 10
 
 
 class Setting(NamedTuple):
-    """What a table varies."""
+    """What a column varies."""
 
-    budget: int = 100
-    n_features: int = 10
-    density: float = 1.0
-    noise: float = 0.2
+    budget: int = BUDGET
+    n_features: int = DIMENSION
+
+    @property
+    def column(self) -> str:
+        return f"B={self.budget}, d={self.n_features}"
 
     @property
     def n_warm(self) -> int:
@@ -59,25 +56,22 @@ class Setting(NamedTuple):
     @property
     def n_timed(self) -> int:
         """Examples in a part."""
-        return 50 if self.budget * self.n_features * self.density > 5000 else 200
+        return 50 if self.budget * self.n_features > 5000 else 200
 
 
-TABLES = {
-    "by budget": {f"B={budget}": Setting(budget=budget) for budget in [20, 100, 500, 1000, 4000]},
-    "by dimension": {f"d={d}": Setting(n_features=d) for d in [2, 10, 100, 784]},
-    "by density": {
-        f"{density:.0%}": Setting(n_features=784, density=density) for density in [0.01, 0.1, 1.0]
-    },
-    "by noise": {f"{noise:.0%}": Setting(noise=noise) for noise in [0.05, 0.2, 0.5]},
-}
+# The columns of the tables, and their titles.
+BY_BUDGET = {Setting(budget=budget).column: f"B={budget:,}" for budget in BUDGETS}
+BY_DIMENSION = {Setting(n_features=n).column: f"d={n}" for n in DIMENSIONS}
 
 
-def models(budget: int) -> dict:
+def with_budget(budget: int) -> dict[str, Any]:
+    return {**ours(budget), "KNNClassifier": knn(budget)}
+
+
+def without_budget() -> dict[str, Any]:
     return {
-        **ours(budget),
         "KernelLDA": rb.KernelLDA(seed=1),
         "IE-GP": IEGP(),
-        "KNNClassifier": knn(budget),
         "ARFClassifier(10)": forest.ARFClassifier(n_models=10, seed=1),
         "HoeffdingTree": tree.HoeffdingTreeClassifier(),
         "LogisticRegression": linear_model.LogisticRegression(),
@@ -85,25 +79,16 @@ def models(budget: int) -> dict:
     }
 
 
-class Cost(NamedTuple):
-    """Time per example and memory of a model at a setting, and whether its budget was full."""
-
-    microseconds: float
-    memory: int
-    is_full: bool
-
-
-@functools.cache
+@functools.lru_cache(maxsize=1)
 def examples(setting: Setting) -> list:
-    _, *what = setting
-    return gaussians(setting.n_warm + PARTS * setting.n_timed, *what)
+    return gaussians(setting.n_warm + PASSES * PARTS * setting.n_timed, setting.n_features)
 
 
-def is_full(model, budget: int) -> bool:
+def is_full(model: Any, budget: int) -> bool:
     return getattr(model, "n_support", 0) == budget
 
 
-def train(model, warm: list, budget: int) -> None:
+def train(model: Any, warm: list, budget: int) -> None:
     """Train a model until its rounds cost what they will cost from then on."""
     n_least = LAST_UPDATE if hasattr(model, "n_support") else len(warm)
     for n, (x, y) in enumerate(itertools.cycle(warm)):
@@ -112,57 +97,95 @@ def train(model, warm: list, budget: int) -> None:
         model.learn_one(x, y)
 
 
-def cost(name: str, setting: Setting) -> Cost:
-    model = models(setting.budget)[name]
-    warm, timed = examples(setting)[: setting.n_warm], examples(setting)[setting.n_warm :]
-    train(model, warm, setting.budget)
-    full = is_full(model, setting.budget) or not hasattr(model, "n_support")
-    starts = range(0, len(timed), setting.n_timed)
-    times = [run(model, timed[start : start + setting.n_timed])[1] for start in starts]
-    return Cost(statistics.median(times), Chain(model).memory_bytes, full)
+def cost(name: str, budget: int, n_features: int) -> dict[str, Any]:
+    """Return the cost of a model with full budget, or after as many examples as should have filled it."""
+    setting = Setting(budget, n_features)
+    model = {**with_budget(budget), **without_budget()}[name]
+    stream = iter(examples(setting))
+    train(model, list(itertools.islice(stream, setting.n_warm)), budget)
+    full = is_full(model, budget) or not hasattr(model, "n_support")
+    passes = [
+        statistics.median(
+            models.microseconds(model, list(itertools.islice(stream, setting.n_timed)))
+            for _ in range(PARTS)
+        )
+        for _ in range(PASSES)
+    ]
+    return {
+        "microseconds": round(min(passes), 2),
+        "bytes": Chain(model).memory_bytes,
+        "is_full": full,
+    }
 
 
-def limit_of(setting: Setting) -> float:
-    """Return the lower limit at a setting in microseconds."""
-    queries = [x for x, _ in examples(setting)[-setting.n_timed :]]
-    (time,) = alternating_medians(lower_limit(setting.budget, queries))
-    return 1e6 * time / len(queries)
-
-
-def costs_of(name: str, settings: Iterable[Setting]) -> list[Cost | None]:
-    """Return the cost of a model at each setting, None where it is left out."""
-    largest = LARGEST_BUDGETS.get(name, math.inf)
-    return [cost(name, setting) if setting.budget <= largest else None for setting in settings]
-
-
-def row(name: str, cells: Iterable[str]) -> str:
-    return f"{name:<36}" + "".join(f"{cell:>12}" for cell in cells)
-
-
-def times(costs: list[Cost | None]) -> list[str]:
+def cells(is_quick: bool) -> list[Cell]:
+    """Return the cells, setting by setting, so that the examples of a setting are made once."""
+    if is_quick:
+        return [cell("Forgetron", Setting(20)), cell("LogisticRegression", Setting(n_features=2))]
+    names = [*with_budget(1), *without_budget()]
+    dimensions = [Setting(n_features=n) for n in DIMENSIONS]
+    budgets = [Setting(budget) for budget in BUDGETS if budget != BUDGET]
     return [
-        f"{c.microseconds:,.1f}{' ' if c.is_full else '*'}" if c else "left out " for c in costs
+        *(cell(name, setting) for setting in dimensions for name in names),
+        *(cell(name, setting) for setting in budgets for name in with_budget(1)),
     ]
 
 
-def kilobytes(costs: list[Cost | None]) -> list[str]:
-    return [f"{c.memory / 1000:,.1f} " if c else "left out " for c in costs]
+def cell(name: str, setting: Setting) -> Cell:
+    return Cell(name, setting.column, cost, (name, *setting))
 
 
-def main() -> None:
-    print("* the budget was not full when timing began")
-    for title, settings in TABLES.items():
-        print("\n" + row(f"microseconds {title}", [f"{name} " for name in settings]))
-        limits = [f"{limit_of(setting):,.1f} " for setting in settings.values()]
-        print(row("lower limit", limits))
-        found = {}
-        for name in models(1):
-            found[name] = costs_of(name, settings.values())
-            print(row(name, times(found[name])), flush=True)
-        print(f"\nkilobytes {title}")
-        for name, of_model in found.items():
-            print(row(name, kilobytes(of_model)))
+def cost_of(found: Found, model: str, budget: int = BUDGET) -> dict[str, str]:
+    """Return the columns of time and memory with ten features, for a table of another page.
+
+    They say "grows" of a model that was not measured, because its cost grows with the stream.
+
+    """
+    figures = found.get(model, {}).get(Setting(budget).column)
+    if figures is None:
+        return {"µs": "grows", "kB": "grows"}
+    return {"µs": short(figures["microseconds"]), "kB": kilobytes(figures)}
 
 
-if __name__ == "__main__":
-    main()
+def microseconds(figures: dict[str, Any]) -> str:
+    """Return a time, with a star if the budget was not full when timing began."""
+    return short(figures["microseconds"]) + ("" if figures["is_full"] else "*")
+
+
+def kilobytes(figures: dict[str, Any]) -> str:
+    return short(figures["bytes"] / 1000)
+
+
+def chosen(found: Found, titles: dict[str, str], shown: Callable[[dict], str]) -> str:
+    """Return a table of the columns that have a title, of which a model may have some."""
+    return markdown({
+        f"`{name}`": {
+            title: shown(row[column]) for column, title in titles.items() if column in row
+        }
+        for name, row in found.items()
+        if titles.keys() & row.keys()
+    })  # fmt: skip
+
+
+def by_budget(found: Found) -> str:
+    """Return the table of times by budget; a model without a budget has one column."""
+    return chosen(found, BY_BUDGET, microseconds)
+
+
+def memory(found: Found) -> str:
+    """Return the table of memory by budget."""
+    return chosen(found, BY_BUDGET, kilobytes)
+
+
+def by_dimension(found: Found) -> str:
+    """Return the table of times by dimension."""
+    return chosen(found, BY_DIMENSION, microseconds)
+
+
+SECTION = Section(
+    "costs",
+    cells,
+    {"costs_by_budget": by_budget, "costs_by_dimension": by_dimension, "costs_memory": memory},
+    minutes=10,
+    is_timed=True,
+)

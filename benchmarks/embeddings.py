@@ -1,274 +1,183 @@
-"""Embeddings as array features: speed, accuracy, classes that arrive, and unknown intents.
+"""Embeddings: 150 intents as vectors of 384 numbers, learned shuffled and in tasks, and questions of unknown intents.
 
-    python -m benchmarks.embeddings [--quick] [speed] [accuracy] [arriving] [rejecting]
+The training part of clinc150 is learned once, shuffled or in 15 tasks of ten intents. Figures are the accuracy in percent
+on the test part, the areas under the ROC curve of telling its out-of-scope questions from the others by novelty and by the
+entropy of the probabilities, and microseconds to learn an example and megabytes. Models of the package use `learn_many`. One
+seed decides the order and the random features; others change accuracies by 0.2 or so.
 
-speed: microseconds to predict and learn an example of one array of 768 numbers, with 500 support
-vectors, beside one product `A @ x` in single precision of the same size plus `exp`, and beside dicts of
-768 numbers. All run alternately.
-
-accuracy: clinc150, 150 intents as embeddings of 384 numbers. A model learns the training part once, in
-a fixed shuffled order, and is tested on the test part; the area under the ROC curve is that of telling
-the out-of-scope questions of the test part from the others.
-
-arriving: the same with 15 tasks of ten intents, one after the other. Accuracy is that on the test rows
-of all intents at the end; forgetting is the mean over the tasks before the last one of the accuracy
-right after learning a task, minus that at the end. A prediction may be any intent seen so far.
-
-rejecting: what `Reject(KernelLDA(D), share=0.05)` rejects of the training part, before it learns each row, and then of the
-known test rows and of the out-of-scope ones, for three orders of the training part.
-
-The data are read from the directory given by RIVER_BUDGET_DATA. The widths are the best of 1/4, 1/2, 1,
-2 and 4 on the validation part. Mnemotron has one kernel and one expert. Streaming LDA has one covariance of
-all classes, with shrinkage. `--quick` does a small part of everything. The tables are in Markdown.
+The widths are the best of 1/4, 1/2, 1, 2 and 4 on the validation part. `Mnemotron` has one kernel and one expert. The
+nearest class mean and the streaming LDA, which has one covariance of all classes, with shrinkage, are written in NumPy here;
+their novelty is minus the largest score.
 
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import product
+from statistics import fmean
+from typing import Any
 
 import numpy as np
-from scipy.special import entr
-from scipy.stats import rankdata
+from numpy.typing import NDArray
+from scipy import special, stats
 
 import river_budget as rb
-from benchmarks.streams import load
-from benchmarks.timing import alternating_medians
+from benchmarks.cells import Cell, Found, Section
+from benchmarks.local import load
+from benchmarks.tables import markdown, short, table
 
-N_ELEMENTS, BUDGET, N_TIMED = 768, 500, 300
-N_TASKS, PER_TASK = 15, 10
+PER_TASK, SHRINKAGE = 10, 1e-3
+SHUFFLED, IN_TASKS = "shuffled", "in tasks"
+
+Array = NDArray[Any]
 
 
 class NearestMean:
-    """The nearest class mean, updated online."""
+    """The nearest class mean for rows of norm 1, updated online."""
 
     def __init__(self) -> None:
         self.sums, self.counts = np.zeros((150, 384)), np.zeros(150)
+        self.memory_bytes = self.sums.nbytes + self.counts.nbytes
 
-    def learn_one(self, x: dict, y: int) -> None:
-        self.sums[y] += x["embedding"]
+    def learn_many(self, frame: dict[str, Array], labels: list[int]) -> None:
+        for x, y in zip(frame["embedding"], labels, strict=True):
+            self.learn_one(x, y)
+
+    def learn_one(self, x: Array, y: int) -> None:
+        self.sums[y] += x
         self.counts[y] += 1
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """Return minus the distances to the class means (rows, classes)."""
-        means = self.sums / np.maximum(self.counts, 1)[:, None]
-        squares = (X**2).sum(1)[:, None] + (means**2).sum(1) - 2 * X @ means.T
-        return np.where(self.counts > 0, -squares, -np.inf)
+    def weights(self, means: Array) -> Array:
+        return means
 
-    @property
-    def memory_bytes(self) -> int:
-        return self.sums.nbytes + self.counts.nbytes
+    def scores(self, X: Array) -> Array:
+        """Return the linear scores of all classes (rows, classes)."""
+        means = self.sums / np.maximum(self.counts, 1)[:, None]
+        weights = self.weights(means)
+        scores = X @ weights.T - (means * weights).sum(axis=1) / 2
+        return np.where(self.counts > 0, scores, -np.inf)
 
 
 class StreamingLDA(NearestMean):
     """Linear discriminant analysis: class means, and one covariance that is updated online."""
 
-    def __init__(self, shrinkage: float = 1e-3) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.shrinkage, self.covariance = shrinkage, np.zeros((384, 384))
+        self.covariance = np.zeros((384, 384))
+        self.memory_bytes += self.covariance.nbytes
 
-    def learn_one(self, x: dict, y: int) -> None:
-        n, difference = self.counts[y], x["embedding"] - self.sums[y] / max(self.counts[y], 1)
+    def learn_one(self, x: Array, y: int) -> None:
+        n, difference = self.counts[y], x - self.sums[y] / max(self.counts[y], 1)
         self.covariance += n / (n + 1) * np.outer(difference, difference)
         super().learn_one(x, y)
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        covariance = self.covariance / self.counts.sum() + self.shrinkage * np.eye(384)
-        means = self.sums / np.maximum(self.counts, 1)[:, None]
-        weights = np.linalg.solve(covariance, means.T)
-        scores = X @ weights - 0.5 * (means.T * weights).sum(0)
-        return np.where(self.counts > 0, scores, -np.inf)
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self.covariance.nbytes
+    def weights(self, means: Array) -> Array:
+        covariance = self.covariance / self.counts.sum() + SHRINKAGE * np.eye(384)
+        return np.linalg.solve(covariance, means.T).T
 
 
-class Result(NamedTuple):
-    """What a model says about test rows.
-
-    Attributes
-    ----------
-    predictions
-        Its predictions (rows,).
-    doubts
-        Ways to tell unknown rows from known ones, by name (rows,).
-
-    """
-
-    predictions: np.ndarray
-    doubts: dict[str, np.ndarray]
+MODELS: dict[str, Callable[[], Any]] = {
+    "nearest class mean": NearestMean,
+    "streaming LDA": StreamingLDA,
+    "KernelLDA(300)": lambda: rb.KernelLDA(300),
+    "KernelLDA(1000)": lambda: rb.KernelLDA(1000),
+    "KernelLDA(4000)": lambda: rb.KernelLDA(4000),
+    "Mnemotron(1000)": lambda: rb.Mnemotron(1000, [rb.RBF(0.5)], [(1.0, 0.1)]),
+    "ProjectronPlusPlus(1000)": lambda: rb.ProjectronPlusPlus(rb.RBF(2.0), budget=1000),
+}
+ROUTER = "Reject(KernelLDA(1000), share=0.05)"
 
 
-def tested(model, X: np.ndarray) -> Result:
-    """Test a model on rows."""
+def rows_of(part: str, n: int, seed: int = 1) -> tuple[Array, Array]:
+    """Return so many embeddings of a part of clinc150, or all, in random order, and their intents."""
+    data = load("clinc150_lsa384")
+    drawn = np.random.default_rng(seed).permutation(len(data[f"y_{part}"]))[:n]
+    return data[f"X_{part}"][drawn].astype(np.float32), data[f"y_{part}"][drawn]
+
+
+def answers(model: Any, X: Array) -> dict[str, Array]:
+    """Return predictions and doubts about rows (rows,)."""
     if isinstance(model, NearestMean):
         scores = model.scores(X)
-        return Result(scores.argmax(axis=1), {"largest score": -scores.max(axis=1)})
+        return {"label": scores.argmax(axis=1), "novelty": -scores.max(axis=1)}
     probabilities = model.predict_proba_many({"embedding": X})
-    labels = list(probabilities)
-    values = np.array([probabilities[label] for label in labels])
-    doubts = {
+    values = np.array(list(probabilities.values()))
+    return {
+        "label": np.array(list(probabilities))[values.argmax(axis=0)],
         "novelty": np.array([model.novelty_one({"embedding": x}) for x in X]),
-        "entropy": entr(values).sum(axis=0),
-        "largest probability": -values.max(axis=0),
+        "entropy": special.entr(values).sum(axis=0),
     }
-    return Result(np.array(labels)[values.argmax(axis=0)], doubts)
 
 
-def area(known: np.ndarray, unknown: np.ndarray) -> float:
+def area(known: Array, unknown: Array) -> float:
     """Return the area under the ROC curve of telling unknown rows by larger values."""
-    ranks = rankdata(np.concatenate((known, unknown)))[len(known) :]
-    n, m = len(known), len(unknown)
-    return float((ranks.sum() - m * (m + 1) / 2) / (n * m))
+    return stats.mannwhitneyu(unknown, known).statistic / (len(known) * len(unknown))
 
 
-def models(quick: bool) -> dict[str, Callable[[], object]]:
-    n, n_mnemotron = (100, 100) if quick else (3000, 1000)
-    kernel, of_mnemotron = rb.RBF(gamma=2.0), rb.RBF(gamma=0.5)
-    return {
-        "nearest class mean": NearestMean,
-        "streaming LDA": StreamingLDA,
-        f"Projectron++ {n:,}": lambda: rb.ProjectronPlusPlus(kernel, budget=n),
-        f"Mnemotron {n_mnemotron:,}": lambda: rb.Mnemotron(
-            n_mnemotron, (of_mnemotron,), ((1.0, 0.1),)
-        ),
-    }
-
-
-def parts(quick: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return embeddings and intents of the training, test and out-of-scope parts."""
-    data = load("clinc150_lsa384")
-    order = np.random.default_rng(1).permutation(len(data["X_train"]))[: 600 if quick else None]
-    step = 20 if quick else 1
-    return {
-        "train": (data["X_train"][order].astype(np.float32), data["y_train"][order]),
-        "test": (data["X_test"][::step].astype(np.float32), data["y_test"][::step]),
-        "unknown": (data["X_oos_test"][::step].astype(np.float32), data["y_oos_test"][::step]),
-    }
-
-
-def learn(model, X: np.ndarray, y: np.ndarray) -> float:
-    """Let a model learn rows, and return the microseconds an example."""
+def measured(name: str, order: str, n: int) -> dict[str, float]:
+    """Return the figures of a model that has learned so many rows in an order."""
+    model, (X, y), (X_test, y_test) = MODELS[name](), rows_of("train", n), rows_of("test", n)
+    X_unknown, _ = rows_of("oos_test", n)
+    rows = np.argsort(y // PER_TASK, kind="stable") if order == IN_TASKS else np.arange(n)
     start = time.thread_time()
-    for x, label in zip(X, y.tolist(), strict=True):
-        model.learn_one({"embedding": x}, label)
-    return 1e6 * (time.thread_time() - start) / len(X)
+    model.learn_many({"embedding": X[rows]}, y[rows].tolist())
+    seconds = time.thread_time() - start
+    known, unknown = answers(model, X_test), answers(model, X_unknown)
+    figures = {
+        "accuracy": 100 * (known.pop("label") == y_test).mean(),
+        "µs": 1e6 * seconds / n,
+        "MB": model.memory_bytes / 1e6,
+        **{doubt: area(values, unknown[doubt]) for doubt, values in known.items()},
+    }
+    return {key: round(float(figure), 4) for key, figure in figures.items()}
 
 
-def accuracy(quick: bool) -> None:
-    data = parts(quick)
-    print("| model | accuracy (%) | AUROC of unknown intents | µs/example | bytes |")
-    print("|---|---|---|---|---|")
-    for name, make in models(quick).items():
-        model = make()
-        microseconds = learn(model, *data["train"])
-        result, unknown = tested(model, data["test"][0]), tested(model, data["unknown"][0])
-        share = 100 * (result.predictions == data["test"][1]).mean()
-        areas = ", ".join(
-            f"{what} {area(known, unknown.doubts[what]):.3f}"
-            for what, known in result.doubts.items()
-        )
-        print(
-            f"| {name} | {share:.1f} | {areas} | {microseconds:.0f} | {model.memory_bytes:,} |",
-            flush=True,
-        )
-    print()
+def rejected(seed: int, n: int) -> dict[str, float]:
+    """Return what a router rejects, in percent: of training rows before it learns them, and of others at the end."""
+    model = rb.Reject(rb.KernelLDA(1000, seed=seed), share=0.05)
+    n_rejected = 0
+    for x, y in zip(*rows_of("train", n, seed), strict=True):
+        n_rejected += model.predict_one({"embedding": x}) is None
+        model.learn_one({"embedding": x}, y)
+    shares = {"training part": n_rejected / n}
+    for name, part in (("known intents", "test"), ("unknown intents", "oos_test")):
+        X, _ = rows_of(part, n)
+        shares[name] = fmean(model.predict_one({"embedding": x}) is None for x in X)
+    return {name: round(100 * share, 2) for name, share in shares.items()}
 
 
-def arriving(quick: bool) -> None:
-    data = parts(quick)
-    tasks = [np.arange(PER_TASK * i, PER_TASK * (i + 1)) for i in range(N_TASKS)]
-    print("| model | accuracy at the end (%) | forgetting (points) |")
-    print("|---|---|---|")
-    for name, make in models(quick).items():
-        model, after = make(), []
-        (X, y), (X_test, y_test) = data["train"], data["test"]
-        for task in tasks:
-            rows, test_rows = np.isin(y, task), np.isin(y_test, task)
-            learn(model, X[rows], y[rows])
-            predictions = tested(model, X_test[test_rows]).predictions
-            after.append((predictions == y_test[test_rows]).mean())
-        correct = tested(model, X_test).predictions == y_test
-        end = [correct[np.isin(y_test, task)].mean() for task in tasks]
-        forgetting = 100 * np.mean(np.array(after[:-1]) - end[:-1])
-        print(f"| {name} | {100 * correct.mean():.1f} | {forgetting:.1f} |", flush=True)
-    print()
+def cells(is_quick: bool) -> list[Cell]:
+    n, names, seeds = (
+        (500, list(MODELS)[:3], [1]) if is_quick else (15_000, list(MODELS), [1, 2, 3])
+    )
+    measures = [
+        Cell(name, order, measured, (name, order, n))
+        for name, order in product(names, (SHUFFLED, IN_TASKS))
+    ]
+    return measures + [Cell(ROUTER, f"order {seed}", rejected, (seed, n)) for seed in seeds]
 
 
-def rejecting(quick: bool) -> None:
-    data = parts(quick)
-    X, y = data["train"]
-    print("| D | AUROC | training rejected (%) | known | unknown | bytes |")
-    print("|---|---|---|---|---|---|")
-    for n_features in (100,) if quick else (1000,):
-        for seed in range(1, 4):
-            model = rb.Reject(rb.KernelLDA(n_features, seed=seed), share=0.05)
-            n_rejected = 0
-            for i in np.random.default_rng(seed).permutation(len(X)):
-                n_rejected += model.predict_one({"embedding": X[i]}) is None
-                model.learn_one({"embedding": X[i]}, int(y[i]))
-            known, unknown = (
-                np.array([model.doubt_one({"embedding": x}) for x in data[part][0]])
-                for part in ("test", "unknown")
-            )
-            shares = [(doubts > model.current_threshold).mean() for doubts in (known, unknown)]
-            percents = (f"{100 * share:.1f}" for share in (n_rejected / len(X), *shares))
-            cells = f"{area(known, unknown):.3f} | {' | '.join(percents)}"
-            print(f"| {n_features:,} | {cells} | {model.memory_bytes:,} |", flush=True)
-    print()
+def by_model(found: Found) -> str:
+    """Return the table of models. All but the accuracy in tasks is measured on shuffled rows."""
+    rows = {}
+    for name in filter(found.__contains__, MODELS):
+        shuffled, in_tasks = found[name][SHUFFLED], found[name][IN_TASKS]
+        rows[name] = {
+            "accuracy, shuffled": f"{shuffled['accuracy']:.1f}",
+            "in tasks": f"{in_tasks['accuracy']:.1f}",
+            "AUROC, novelty": f"{shuffled['novelty']:.3f}",
+            "entropy": f"{shuffled['entropy']:.3f}" if "entropy" in shuffled else "",
+            "µs to learn": short(shuffled["µs"]),
+            "MB": short(shuffled["MB"]),
+        }
+    return markdown(rows)
 
 
-def predict_and_learn(model, examples: list) -> Callable[[], object]:
-    """Return a function that predicts and learns examples."""
+TABLES = {
+    "embeddings_models": by_model,
+    "embeddings_rejected": lambda found: table(found[ROUTER], "{:.1f}".format),
+}
 
-    def work():
-        for x, y in examples:
-            model.predict_one(x)
-            model.learn_one(x, y)
-
-    return work
-
-
-def speed(quick: bool) -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(5 * BUDGET, N_ELEMENTS)).astype(np.float32)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    labels = (rng.random(len(X)) < 0.5).tolist()
-    arrays = [({"embedding": x}, y) for x, y in zip(X, labels, strict=True)]
-    numbers = [(dict(enumerate(x.tolist())), y) for x, y in zip(X, labels, strict=True)]
-
-    def limit():
-        for x in X[-N_TIMED:]:
-            np.exp(-(X[:BUDGET] @ x))
-
-    print("| model | array (µs) | x `A @ x` and `exp` | dict of numbers (µs) |")
-    print("|---|---|---|---|")
-    for make in (rb.RemoveOldestPerceptron, rb.Forgetron):
-        works = [limit]
-        for examples in (arrays, numbers):
-            model = make(rb.RBF(gamma=1.0), budget=BUDGET)
-            predict_and_learn(model, examples[:-N_TIMED])()
-            works.append(predict_and_learn(model, examples[-N_TIMED:]))
-        least, array, number = alternating_medians(*works, repeats=3 if quick else 25)
-        print(
-            f"| {make.__name__} | {1e6 * array / N_TIMED:.0f} | {array / least:.2f} "
-            f"| {1e6 * number / N_TIMED:.0f} |",
-            flush=True,
-        )
-    print()
-
-
-def main() -> None:
-    tables = {"speed": speed, "accuracy": accuracy, "arriving": arriving, "rejecting": rejecting}
-    quick = "--quick" in sys.argv
-    chosen = [name for name in tables if name in sys.argv] or list(tables)
-    for name in chosen:
-        tables[name](quick)
-
-
-if __name__ == "__main__":
-    main()
+SECTION = Section("embeddings", cells, TABLES, minutes=5)

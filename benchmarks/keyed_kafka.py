@@ -1,7 +1,9 @@
-"""One model per key on a broker: speed, bytes, memory, and the recovery of a worker.
+"""A model for every key on Apache Kafka: speed, bytes, memory, and the recovery of a worker.
 
-`python -m benchmarks.keyed` runs it on the broker that RIVER_BUDGET_KAFKA names. Events are sent to workers
-that already have their partitions. Each commit writes all models that have changed.
+It runs on the broker that RIVER_BUDGET_KAFKA names; `.ci/kafka/start` starts one. Events are sent to workers of Quix
+Streams that already have their partitions. Each commit writes all models that have changed. Events a second count from
+the first that is sent to the last answer; microseconds are those of the workers' processor time, commits included. In the
+end a worker is started again, with the states of all keys on its disk and without them, until its first answer.
 
 """
 
@@ -11,13 +13,17 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import river_budget as rb
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.keyed import events
-from benchmarks.soak import resident_bytes
-from benchmarks.workers import agents
+from benchmarks.processes import processor_seconds, resident_bytes
+from benchmarks.tables import markdown
 from river_budget import keyed
+
+if TYPE_CHECKING:
+    from benchmarks.workers import agents
 
 N_EVENTS, N_KEYS, BUDGET = 100_000, 5_000, 30
 COMMIT_INTERVAL = 5.0
@@ -29,69 +35,22 @@ def learner() -> keyed.KeyedLearner:
     return keyed.KeyedLearner(lambda: rb.Forgetron(rb.RBF(gamma=0.1), budget=BUDGET))
 
 
-class Cost(NamedTuple):
-    """What a run took.
-
-    Attributes
-    ----------
-    rate
-        Events a second, from the first that is sent to the last answer.
-    processor
-        Microseconds of the workers' processor time for an event, commits included.
-    writes, changelog, state
-        States that are written for an event and their bytes, and the bytes of the last state of a key.
-    resident
-        Bytes of the largest worker.
-    restart, recovery
-        Seconds from the start of a worker to its first answer, with the states on its disk and without.
-    """
-
-    rate: float
-    processor: float
-    writes: float
-    changelog: float
-    state: float
-    resident: int
-    restart: float
-    recovery: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.rate:>10,.0f}{self.processor:>10.0f}{self.writes:>14.2f}{self.changelog:>13,.0f}{self.state:>11,.0f}"
-            f"{self.resident / 1e6:>13.0f}{self.restart:>12.1f}{self.recovery:>17.1f}"
-        )
-
-
-HEADER = (
-    f"{'delivery':<15}{'workers':>7}{'events/s':>10}{'us/event':>10}{'writes/event':>14}{'bytes/event':>13}{'bytes/key':>11}"
-    f"{'MB a worker':>13}{'restart, s':>12}{'without disk, s':>17}"
-)
-
-
-def processor_seconds(pid: int) -> float:
-    """Return the processor time of a process (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Run:
     """Workers on topics of their own."""
 
-    def __init__(self, job: agents.Job, directory: Path) -> None:
-        self._job = job
-        self._topics, self._workers = agents.Topics(job), agents.Workers(job, directory)
+    def __init__(self, job: agents.Job, topics: agents.Topics, workers: agents.Workers) -> None:
+        self._job, self._topics, self._workers = job, topics, workers
 
     def n_answers(self) -> int:
         return self._topics.n_written(self._job.results)
 
-    def cost(self, names: str, stream: list[keyed.Event]) -> Cost:
-        """Send events to workers with these names."""
+    def cost(self, names: str, stream: list[keyed.Event]) -> dict[str, float]:
+        """Send events to workers with these names, and return the columns of the table."""
         for name in names:
             self._workers.start(name)
             self._workers.wait_until(lambda name=name: self._workers.has_agents(name))
         pids = [self._workers.pid(name) for name in names]
-        before = sum(map(processor_seconds, pids))
-        start = time.monotonic()
+        before, start = sum(map(processor_seconds, pids)), time.monotonic()
         self._topics.send(stream)
         self._workers.wait_until(lambda: self.n_answers() >= len(stream))
         rate = len(stream) / (time.monotonic() - start)
@@ -100,17 +59,22 @@ class Run:
         resident = max(map(resident_bytes, pids))
         self._workers.stop()
 
-        written = [len(message) for message in self._topics.messages(self._job.changelog)]
+        n_written = sum(len(message) for message in self._topics.messages(self._job.changelog))
         states = self._topics.states().values()
         self.seconds_to_an_answer()  # A gets the states of all keys.
         restart = self.seconds_to_an_answer()
         self._workers.wipe("A")
         recovery = self.seconds_to_an_answer()
         self._topics.close()
-        return Cost(
-            rate, 1e6 * processor / len(stream), len(written) / len(stream), sum(written) / len(stream),
-            sum(map(len, states)) / len(states), resident, restart, recovery,
-        )  # fmt: skip
+        return {
+            "events/s": round(rate),
+            "µs an event": round(1e6 * processor / len(stream)),
+            "bytes an event": round(n_written / len(stream)),
+            "bytes a key": round(sum(map(len, states)) / len(states)),
+            "MB a worker": round(resident / 1e6),
+            "s, restart": round(restart, 1),
+            "s, without its disk": round(recovery, 1),
+        }
 
     def seconds_to_an_answer(self) -> float:
         """Start a worker for all keys, and stop it when it has answered a question."""
@@ -124,21 +88,41 @@ class Run:
         return seconds
 
 
-def cost_of(guarantee: str, names: str, stream: list[keyed.Event]) -> Cost:
+def cost_of(guarantee: str, names: str, n_keys: int, n_events: int) -> dict[str, float]:
     """Return what workers with these names take on new topics."""
+    from benchmarks.workers import agents
+
+    stream = list(events(n_keys, n_events))
     with agents.kafka(guarantee) as job, tempfile.TemporaryDirectory() as directory:
         job = job._replace(learner=learner, commit_interval=COMMIT_INTERVAL)
-        return Run(job, Path(directory)).cost(names, stream)
+        run = Run(job, agents.Topics(job), agents.Workers(job, Path(directory)))
+        return run.cost(names, stream)
 
 
-def main() -> None:
-    print(
-        f"on a broker: {N_EVENTS:,} events of {N_KEYS:,} keys, Forgetron with a budget of {BUDGET}, "
-        f"a commit every {COMMIT_INTERVAL:.0f} s"
-    )
-    print(HEADER)
-    stream = list(events(N_KEYS, N_EVENTS))
-    for guarantee in GUARANTEES:
-        for names in WORKERS:
-            cost = cost_of(guarantee, names, stream)
-            print(f"{guarantee:<15}{len(names):>7}{cost}", flush=True)
+def cells(is_quick: bool) -> list[Cell]:
+    runs = [(guarantee, names) for guarantee in GUARANTEES for names in WORKERS]
+    sizes = (N_KEYS, N_EVENTS)
+    if is_quick:
+        runs, sizes = runs[:1], (20, 500)
+    return [
+        Cell(guarantee, names, cost_of, (guarantee, names, *sizes)) for guarantee, names in runs
+    ]
+
+
+def missing() -> str:
+    named = "RIVER_BUDGET_KAFKA" in os.environ
+    return "" if named else "RIVER_BUDGET_KAFKA names no broker: start one by .ci/kafka/start"
+
+
+def workers(found: Found) -> str:
+    """Return the table of workers."""
+    return markdown({
+        f"{guarantee}, {len(names)}": {title: f"{value:,}" for title, value in cost.items()}
+        for guarantee, row in found.items()
+        for names, cost in row.items()
+    })  # fmt: skip
+
+
+SECTION = Section(
+    "keyed_kafka", cells, {"workers": workers}, minutes=5, is_timed=True, missing=missing
+)

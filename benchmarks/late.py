@@ -1,50 +1,32 @@
 """Labels that come late: accuracy by delay, on streams whose labels come in runs and on others.
 
-    python -m benchmarks.late [--streams NAME ...] [--models NAME ...] [--delays D ...] [--examples N]
-        [--distribution NAME] [--missing SHARE] [--save FILE] [--against FILE ...]
-
-Progressive validation of the first N examples of each stream, 4,000 by default: each example is predicted, and
-learned after D others were predicted. Figures are the accuracy over all examples, in percent. Streams "in runs"
-have the examples of another one, ordered so that each label comes in runs with a mean length of 20.
-
-`--save` writes every figure to a JSON file as soon as it is there, and does not repeat what the file has.
-`--against` adds a saved run of another version, and shows the differences to it. Streams without data are left
-out.
+Progressive validation of the first 4,000 examples of each stream: each example is predicted, and learned after so many
+others were predicted. Figures are the accuracy over all examples, in percent. Streams "in runs" have the examples of
+another one, ordered so that each label comes in runs with a mean length of 20.
 
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
-import sys
-import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable
+from itertools import product
+from typing import Any
 
 import numpy as np
 from river import forest, linear_model, multiclass, preprocessing, tree
 
 import river_budget as rb
-from benchmarks.multiclass import markdown
-from benchmarks.record import Record, parsed
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.suite import STREAMS, Stream
-from river_budget.datasets import DatasetError
+from benchmarks.tables import markdown, mean
 
-DELAYS = [0, 1, 10, 100, 1_000]
+N_EXAMPLES = 4_000
+DELAYS = [0, 100, 1_000]
 MEAN_RUN = 20
 # More examples than are used, so that no label of a stream in runs is gone early.
 SUPPLY = 2
-
-
-class Figures(NamedTuple):
-    """What is measured of one model on one stream with one delay."""
-
-    accuracy: float
-    microseconds: float
 
 
 def in_runs(name: str, n: int) -> Stream:
@@ -68,126 +50,72 @@ def in_runs(name: str, n: int) -> Stream:
 IN_RUNS = {
     f"{name}, in runs": functools.partial(in_runs, name)
     for name in [
-        "Bananas", "Phishing", "Adult9", "Pendigits (10)", "MNIST (10)", "ImageSegments (7)",
-        "Waveform (3)", "Agrawal", "RandomRBF", "Shuttle",
+        "Bananas", "Phishing", "Adult9", "Pendigits (10)", "ImageSegments (7)", "Waveform (3)",
+        "Agrawal", "RandomRBF", "Shuttle",
     ]
 }  # fmt: skip
-AUTOCORRELATED = [
-    "Elec2", "Covertype", "SpamAssassin", "ClassIncremental (10)", "RecurringConcepts", *IN_RUNS,
-]  # fmt: skip
 OTHERS = [
-    "Bananas", "Phishing", "Adult9", "Pendigits (10)", "MNIST (10)", "Waveform (3)", "SEA, drift", "Agrawal, drift",
+    "Elec2", "Covertype", "SpamAssassin", "ClassIncremental (10)", "RecurringConcepts", "Bananas",
+    "Phishing", "Adult9", "Pendigits (10)", "Waveform (3)", "SEA, drift", "Agrawal, drift",
     "Sine, drift", "Hyperplane", "RandomRBF", "RandomTree", "RotatingGaussians", "LED, drift (10)",
 ]  # fmt: skip
-ALL: dict[str, Callable[[int], Stream]] = {**STREAMS, **IN_RUNS}
+READ: dict[str, Callable[[int], Stream]] = {**{name: STREAMS[name] for name in OTHERS}, **IN_RUNS}
 
-
-def river(classifier: object) -> object:
-    return preprocessing.StandardScaler() | classifier
-
-
-MODELS: dict[str, Callable[[], object]] = {
+MODELS: dict[str, Callable[[], Any]] = {
     "Mnemotron": lambda: rb.Mnemotron(max_pending=2_000),
-    "Mnemotron, regions=16": lambda: rb.Mnemotron(regions=16, max_pending=2_000),
     "Mnemotron, repeats=False": lambda: rb.Mnemotron(repeats=False, max_pending=2_000),
     "ARFClassifier(10)": lambda: forest.ARFClassifier(n_models=10, seed=1),
-    "HoeffdingAdaptiveTreeClassifier": lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=1),
-    "LogisticRegression": lambda: river(
-        multiclass.OneVsRestClassifier(linear_model.LogisticRegression())
+    "HoeffdingAdaptiveTree": lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=1),
+    "LogisticRegression": lambda: (
+        preprocessing.StandardScaler()
+        | multiclass.OneVsRestClassifier(linear_model.LogisticRegression())
     ),
 }
 
 
-def measure(model, examples: Stream, delays: rb.evaluate.Delays) -> Figures:
-    """Return the figures of progressive validation with late labels."""
-    labels, hits = [y for _, y in examples], 0
-    start = time.thread_time()
-    for number, x, y in delays.turns(examples):
+def accuracy(stream: str, model: str, delay: int, n: int) -> float:
+    """Return the accuracy in percent of progressive validation with late labels."""
+    examples, learner = READ[stream](n), MODELS[model]()
+    hits = 0
+    for number, x, y in rb.evaluate.Delays(delay).turns(examples):
         if y is None:
-            hits += model.predict_one(x) == labels[number]
+            hits += learner.predict_one(x) == examples[number][1]
         else:
-            model.learn_one(x, y)
-    seconds = time.thread_time() - start
-    return Figures(100 * hits / len(labels), 1e6 * seconds / len(labels))
+            learner.learn_one(x, y)
+    return round(100 * hits / len(examples), 4)
 
 
-def run(streams: list[str], models: list[str], delays: list[int], options, record: Record) -> None:
-    """Measure what the record does not have yet."""
-    for stream in streams:
-        try:
-            examples = ALL[stream](options.examples)
-        except DatasetError as error:
-            print(f"{stream}: left out, {error}", file=sys.stderr)
-            continue
-        for model in models:
-            for delay in delays:
-                key = f"{model} @ {delay}"
-                if key in record.results.get(stream, {}):
-                    continue
-                drawn = rb.evaluate.Delays(delay, options.distribution, options.missing, seed=1)
-                figures = measure(MODELS[model](), examples, drawn)
-                record.add(stream, key, figures)
-                print(f"{stream}, {key}: {figures}", file=sys.stderr, flush=True)
+def cells(is_quick: bool) -> list[Cell]:
+    streams, n = (["Bananas, in runs"], 150) if is_quick else (list(READ), N_EXAMPLES)
+    return [
+        Cell(stream, f"{model} @ {delay}", accuracy, (stream, model, delay, n))
+        for stream, model, delay in product(streams, MODELS, DELAYS)
+    ]
 
 
-Results = dict[str, dict[str, Figures]]
-
-
-def table(results: Results, streams: Iterable[str], keys: list[str], before: Results) -> str:
-    """Return a table of accuracies by stream, with their means, and the differences to an earlier run."""
-    rows: dict[str, list[tuple[float, float]]] = {}
-    for stream in streams:
-        row, old = results.get(stream, {}), before.get(stream, {})
-        if all(key in row for key in keys):
-            rows[stream] = [
-                (row[key].accuracy, row[key].accuracy - old[key].accuracy if key in old else np.nan)
-                for key in keys
-            ]
-    if not rows:
-        return ""
-    rows["mean"] = np.mean(list(rows.values()), axis=0).tolist()
+def by_delay(found: Found) -> str:
+    """Return the table of means over the streams in runs, and over the others."""
+    groups = {"in runs": found.keys() & IN_RUNS, "others": found.keys() - IN_RUNS}
+    parts = {title: {name: found[name] for name in names} for title, names in groups.items()}
     return markdown({
-        stream: {
-            key: f"{value:.2f}" + ("" if np.isnan(gain) else f" ({gain:+.2f})")
-            for key, (value, gain) in zip(keys, row, strict=True)
+        model: {
+            f"{title}, late by {delay:,}": f"{mean(part, f'{model} @ {delay}'):.1f}"
+            for title, part in parts.items()
+            if part
+            for delay in DELAYS
         }
-        for stream, row in rows.items()
+        for model in MODELS
     })  # fmt: skip
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.late")
-    parser.add_argument("--streams", nargs="+", choices=ALL, metavar="NAME")
-    parser.add_argument(
-        "--models", nargs="+", choices=MODELS, metavar="NAME", default=["Mnemotron"]
-    )
-    parser.add_argument("--delays", nargs="+", type=int, default=DELAYS, metavar="D")
-    parser.add_argument("--examples", type=int, default=4_000, metavar="N")
-    parser.add_argument("--distribution", default="fixed")
-    parser.add_argument("--missing", type=float, default=0.0, metavar="SHARE")
-    parser.add_argument("--save", type=Path, metavar="FILE")
-    parser.add_argument("--against", type=Path, metavar="FILE")
-    return parser
+def by_stream(found: Found) -> str:
+    """Return the table of accuracies with labels late by 100."""
+    return markdown({
+        stream: {model: f"{row[f'{model} @ 100']:.1f}" for model in MODELS}
+        for stream, row in found.items()
+    })  # fmt: skip
 
 
-def main(arguments: list[str] | None = None) -> None:
-    options = parser().parse_args(arguments)
-    settings = {
-        "examples": options.examples,
-        "distribution": options.distribution,
-        "missing": options.missing,
-    }
-    record = Record(options.save, settings, Figures)
-    streams = options.streams or [*AUTOCORRELATED, *OTHERS]
-    run(streams, options.models, options.delays, options, record)
-    before = {}
-    if options.against is not None:
-        before = parsed(json.loads(options.against.read_text()), Figures)
-    keys = [f"{model} @ {delay}" for model in options.models for delay in options.delays]
-    for title, group in [("in runs", AUTOCORRELATED), ("others", OTHERS)]:
-        shown = [stream for stream in group if stream in streams]
-        print(f"{title}\n\n{table(record.results, shown, keys, before)}\n")
-
-
-if __name__ == "__main__":
-    main()
+SECTION = Section(
+    "late", cells, {"late_by_delay": by_delay, "late_by_stream": by_stream}, minutes=25
+)

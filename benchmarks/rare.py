@@ -1,28 +1,34 @@
 """Every class on a stream with 1 % positives, with and without balanced class weights.
 
-    python -m benchmarks.rare [--quick]
-
-F1 and the exact area under the ROC curve of progressive validation on `synth.RarePositives`, as means
-over three seeds, with budgets of 100 and otherwise default parameters. River's models, which know no
+F1 and the exact area under the ROC curve of progressive validation on 20,000 examples of `synth.RarePositives`, as
+means over three seeds, with budgets of 100 and otherwise default parameters. River's models, which know no
 class weights, run alone and under `imblearn.RandomUnderSampler` with equal shares of both classes.
 
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 from river import forest, imblearn, linear_model, metrics, preprocessing
 
-from benchmarks.multiclass import markdown
+from benchmarks.cells import Cell, Found, Section
+from benchmarks.rewards import means
+from benchmarks.tables import markdown
 from river_budget import synth
 from river_budget.catalog import ALGORITHMS
 
-SEEDS = range(1, 4)
+SEEDS = [1, 2, 3]
+N_EXAMPLES = 20_000
 BUDGET = 100
+RIVERS: dict[str, Callable[[int], Any]] = {
+    "LogisticRegression": lambda seed: (
+        preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    ),
+    "ARFClassifier(10)": lambda seed: forest.ARFClassifier(n_models=10, seed=seed),
+}
 
 
 class Figures(NamedTuple):
@@ -32,63 +38,47 @@ class Figures(NamedTuple):
     auc: float
 
 
-def river_model(name: str, seed: int, balanced: bool):
-    model = (
-        forest.ARFClassifier(n_models=10, seed=seed)
-        if name == "ARFClassifier(10)"
-        else preprocessing.StandardScaler() | linear_model.LogisticRegression()
-    )
-    shares = {False: 0.5, True: 0.5}
-    return imblearn.RandomUnderSampler(model, desired_dist=shares, seed=seed) if balanced else model
-
-
-def own_model(name: str, seed: int, balanced: bool):
+def made(name: str, is_balanced: bool, seed: int) -> Any:
+    if name in RIVERS:
+        model, shares = RIVERS[name](seed), {False: 0.5, True: 0.5}
+        return imblearn.RandomUnderSampler(model, shares, seed=seed) if is_balanced else model
     model = ALGORITHMS[name].build(budget=BUDGET, seed=seed)
-    return model.clone({"class_weight": "balanced"}) if balanced else model
+    return model.clone({"class_weight": "balanced"}) if is_balanced else model
 
 
-MODELS: dict[str, Callable] = {
-    **dict.fromkeys(ALGORITHMS, own_model),
-    **dict.fromkeys(["LogisticRegression", "ARFClassifier(10)"], river_model),
-}
-
-
-def validated(name: str, balanced: bool, seed: int, n_samples: int) -> Figures:
+def validated(model: Any, seed: int, n: int) -> Figures:
     """Return the figures of one model on one stream."""
-    f1, auc = metrics.F1(), metrics.RollingROCAUC(window_size=n_samples)
-    model = MODELS[name](name, seed, balanced)
-    for x, y in synth.RarePositives(n_samples, seed=seed):
+    f1, auc = metrics.F1(), metrics.RollingROCAUC(window_size=n)
+    for x, y in synth.RarePositives(n, seed=seed):
         f1.update(y, bool(model.predict_one(x)))
         auc.update(y, model.predict_proba_one(x).get(True, 0.0))
         model.learn_one(x, y)
     return Figures(100 * f1.get(), 100 * auc.get())
 
 
-def row(one_by_one: list[Figures], balanced: list[Figures]) -> dict[str, str]:
-    """Return the means over the seeds as the cells of a row."""
-    means = [
-        sum(values) / len(values) for part in (one_by_one, balanced) for values in zip(*part)  # noqa: B905
-    ]  # fmt: skip
-    columns = ["F1", "AUC", "F1, balanced", "AUC, balanced"]
-    return {column: f"{mean:.1f}" for column, mean in zip(columns, means, strict=True)}
+def measured(name: str, is_balanced: bool, seeds: list[int], n: int) -> dict[str, float]:
+    """Return the means over the seeds."""
+    return means([validated(made(name, is_balanced, seed), seed, n)._asdict() for seed in seeds])
 
 
-def main() -> None:
-    n_samples = 2_000 if "--quick" in sys.argv else 20_000
-    with ProcessPoolExecutor() as pool:
-        jobs = {
-            (name, balanced): [
-                pool.submit(validated, name, balanced, seed, n_samples) for seed in SEEDS
-            ]
-            for name in reversed(MODELS)  # River's take longest
-            for balanced in (False, True)
+def cells(is_quick: bool) -> list[Cell]:
+    names = ["Forgetron", "LogisticRegression"] if is_quick else [*ALGORITHMS, *RIVERS]
+    size = ([1], 300) if is_quick else (SEEDS, N_EXAMPLES)
+    return [
+        Cell(name, "balanced" if is_balanced else "alone", measured, (name, is_balanced, *size))
+        for name, is_balanced in product(names, [False, True])
+    ]
+
+
+def by_model(found: Found) -> str:
+    return markdown({
+        model: {
+            name if column == "alone" else f"{name}, balanced": f"{value:.1f}"
+            for column, figures in row.items()
+            for name, value in zip(["F1", "AUC"], figures.values(), strict=True)
         }
-        rows = {
-            name: row(*([job.result() for job in jobs[name, flag]] for flag in (False, True)))
-            for name in MODELS
-        }
-    print(markdown(rows))
+        for model, row in found.items()
+    })  # fmt: skip
 
 
-if __name__ == "__main__":
-    main()
+SECTION = Section("rare", cells, {"rare": by_model}, minutes=2)

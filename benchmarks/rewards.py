@@ -1,311 +1,257 @@
-"""Policies for contextual bandits: mean reward, microseconds a decision, and bytes.
+"""Policies for contextual bandits: mean reward less costs, microseconds, and memory.
 
-    python -m benchmarks.rewards [--seeds 10] [--limit 3000]
-
-A stream of a classifier is a bandit whose arms are the labels: the arm that is the label is a success.
-Each cell is the mean over seeds, which order the rows and break ties. Streams whose data sets are not
-part of River are read from the directory given by RIVER_BUDGET_DATA, and left out where they are absent.
+Each cell is the mean over three seeds, which order the requests and break ties, of 2,000 requests. Where a stream
+is that of a classifier, the arms are its labels, and the arm that is the label is a success. Rewards of
+`ArmClassifiers` come by `update`, without tickets. The rivals know the costs of the arms, too. LinUCB has a number of
+standard deviations as bonus.
 
 """
 
 from __future__ import annotations
 
-import argparse
 import collections
 import functools
-import itertools
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
-from river import bandit, datasets, linear_model, preprocessing
+from river import bandit, compose, datasets, linear_model, preprocessing
 
 import river_budget as rb
 from benchmarks import streams
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.local import load
-from benchmarks.multiclass import markdown
+from benchmarks.tables import markdown
 from river_budget import synth
-from river_budget.base import Chain
-from river_budget.datasets import DatasetError
 
+N_SEEDS, N_REQUESTS = 3, 2_000
 LATE = 50
-DECAY = 0.995
-TEN_ARMS, TEXT = "Pendigits", "clinc150, 10 intents"
-FEWEST_FEATURES_OF_TEXT = 100
 
 
 class Request(NamedTuple):
-    """A context, the arms to choose from, and whether each of them would be a success."""
+    """A context, the arms to choose from, and the reward of each."""
 
     context: dict
     arms: list
-    works: dict
+    rewards: dict
 
 
 class Setup(NamedTuple):
-    """A stream of requests for a seed, what arms cost, and by how many rounds rewards are late."""
+    """A stream of requests for a seed and a number, what arms cost, and by how many rounds rewards are late."""
 
     requests: Callable[[int, int], Iterable[Request]]
     costs: dict
     late: int = 0
 
 
-def of_labels(examples: list, seed: int, limit: int) -> list[Request]:
+def of_labels(read: Callable[[], list], seed: int, n: int) -> list[Request]:
     """Return a classifier's examples, in random order, as requests."""
-    examples = list(examples)
+    examples = list(read())
     random.Random(seed).shuffle(examples)
     arms = sorted({y for _, y in examples}, key=repr)
-    return [Request(x, arms, {arm: arm == y for arm in arms}) for x, y in examples[:limit]]
+    return [Request(x, arms, {arm: arm == y for arm in arms}) for x, y in examples[:n]]
 
 
-def labels_of(read: Callable[[], list]) -> Callable[[int, int], list[Request]]:
-    return lambda seed, limit: of_labels(read(), seed, limit)
+def swapped(
+    requests: Callable[[int, int], Iterable[Request]], n_arms: int, seed: int, n: int
+) -> Iterator[Request]:
+    """Yield requests that find the first arms in the reverse order from mid-stream on."""
+    for t, (x, arms, rewards) in enumerate(requests(seed, n)):
+        found = [*reversed(arms[:n_arms]), *arms[n_arms:]] if t >= n // 2 else arms
+        yield Request(x, arms, {arm: rewards[at] for arm, at in zip(arms, found, strict=True)})
 
 
-def swapped(read: Callable[[], list]) -> Callable[[int, int], list[Request]]:
-    """Return requests whose labels change places in mid-stream."""
-
-    def requests(seed: int, limit: int) -> list[Request]:
-        rows = of_labels(read(), seed, limit)
-        after = dict(zip(rows[0].arms, [*rows[0].arms[1:], rows[0].arms[0]], strict=True))
-        half = len(rows) // 2
-        return rows[:half] + [
-            Request(x, arms, {after[arm]: works[arm] for arm in arms})
-            for x, arms, works in rows[half:]
-        ]
-
-    return requests
-
-
-def growing(read: Callable[[], list]) -> Callable[[int, int], list[Request]]:
-    """Return requests of whose arms the second half comes in mid-stream."""
-
-    def requests(seed: int, limit: int) -> list[Request]:
-        rows = of_labels(read(), seed, limit)
-        first = rows[0].arms[: len(rows[0].arms) // 2]
-        return [
-            Request(x, first if t < len(rows) // 2 else arms, works)
-            for t, (x, arms, works) in enumerate(rows)
-        ]
-
-    return requests
-
-
-def routed(seed: int, limit: int, change_at: int | None = None) -> Iterator[Request]:
-    router = synth.Router(n_samples=limit, change_at=change_at, seed=seed)
+def routed(seed: int, n: int, change_at: int | None = None) -> Iterator[Request]:
+    router = synth.Router(n_samples=n, change_at=change_at, seed=seed)
     return (Request(x, router.arms, works) for x, works in router)
 
 
-def routed_with_a_change(seed: int, limit: int) -> Iterator[Request]:
-    return routed(seed, limit, change_at=max(1, limit // 2))
+def routed_with_a_change(seed: int, n: int) -> Iterator[Request]:
+    return routed(seed, n, change_at=max(1, n // 2))
 
 
-def one_good_arm(seed: int, limit: int) -> Iterator[Request]:
+def one_good_arm(seed: int, n: int) -> Iterator[Request]:
     """Yield requests whose contexts say nothing: one arm of forty succeeds often, the others seldom."""
     rng, arms = random.Random(seed), list(range(40))
-    for _ in range(limit):
+    for _ in range(n):
         works = {arm: rng.random() < (0.9 if arm == 0 else 0.3) for arm in arms}
         yield Request({"u": rng.random(), "v": rng.random()}, arms, works)
 
 
-@functools.cache
-def pendigits() -> list:
-    data = load("pendigits")
-    return list(zip(streams.dense(data["X_train"]), data["y_train"].tolist(), strict=True))
-
-
-@functools.cache
-def covertype() -> list:
-    data = load("covtype")
-    return list(zip(streams.dense(data["X"][:20_000]), data["y"][:20_000].tolist(), strict=True))
-
-
-@functools.cache
 def intents() -> list:
-    """Return ten intents of clinc150, with the elements of their vectors as numbers."""
+    """Return ten intents of clinc150, each embedding as one array."""
     data = load("clinc150_lsa384")
-    chosen = np.flatnonzero(data["y_train"] < 10)
-    X = data["X_train"][chosen].astype(float)
-    return list(zip(streams.dense(X), data["y_train"][chosen].tolist(), strict=True))
+    pairs = zip(data["X_train"].astype(np.float32), data["y_train"].tolist(), strict=True)
+    return [({"text": vector}, y) for vector, y in pairs if y < 10]
 
 
-@functools.cache
-def segments() -> list:
-    return list(datasets.ImageSegments())
-
-
+segments = functools.partial(of_labels, datasets.ImageSegments)
+digits = functools.partial(of_labels, functools.partial(streams.labelled, "Pendigits"))
 SETUPS = {
-    "ImageSegments": Setup(labels_of(segments), {}),
-    "Phishing": Setup(labels_of(lambda: list(datasets.Phishing())), {}),
-    TEN_ARMS: Setup(labels_of(pendigits), {}),
-    "Covertype": Setup(labels_of(covertype), {}),
-    TEXT: Setup(labels_of(intents), {}),
-    "swap of labels": Setup(swapped(segments), {}),
-    "50 rounds late": Setup(labels_of(segments), {}, LATE),
-    "arms added": Setup(growing(segments), {}),
+    "ImageSegments": Setup(segments, {}),
+    "... with a swap of labels": Setup(functools.partial(swapped, segments, 7), {}),
+    "... 50 rounds late": Setup(segments, {}, LATE),
+    "Pendigits": Setup(digits, {}),
+    "clinc150, 10 intents": Setup(functools.partial(of_labels, intents), {}),
     "one good arm of 40": Setup(one_good_arm, {}),
     "Router": Setup(routed, synth.Router().costs),
-    "Router, 50 rounds late": Setup(routed, synth.Router().costs, LATE),
-    "Router, a change": Setup(routed_with_a_change, synth.Router().costs),
+    "Router, with a change": Setup(routed_with_a_change, synth.Router().costs),
 }
 
 
-class Uniform(bandit.base.ContextualPolicy):
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self._rng = random.Random(seed)
+class Uniform:
+    def __init__(self, seed: int, costs: dict) -> None:
+        self.rng, self.costs = random.Random(seed), costs
 
-    def _pull(self, arm_ids: list, context: dict) -> Any:
-        return self._rng.choice(arm_ids)
+    def pull(self, arms: list, context: dict) -> Any:
+        return self.rng.choice(arms)
+
+    def update(self, arm: Any, context: dict, reward: float) -> None:
+        pass
 
 
 class WithoutContext(Uniform):
     """River's UCB, which knows no context."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, costs: dict) -> None:
+        super().__init__(seed, costs)
         self.policy = bandit.UCB(delta=1.0, seed=seed)
 
-    def _pull(self, arm_ids: list, context: dict) -> Any:
-        return self.policy.pull(arm_ids)
+    def pull(self, arms: list, context: dict) -> Any:
+        return self.policy.pull(arms)
 
-    def update(self, arm_id: Any, context: dict, reward: float) -> None:
-        self.policy.update(arm_id, reward)
+    def update(self, arm: Any, context: dict, reward: float) -> None:
+        self.policy.update(arm, reward - self.costs.get(arm, 0.0))
+
+
+def vector_of(context: dict, scaler: preprocessing.StandardScaler) -> np.ndarray:
+    """Return an intercept, and the numbers of a context, scaled, or an embedding with a norm of 3."""
+    if "text" in context:  # 3 was better for LinUCB than 1.
+        return np.append(1.0, 3.0 * context["text"] / np.linalg.norm(context["text"]))
+    scaler.learn_one(context)
+    return np.append(1.0, list(scaler.transform_one(context).values()))
 
 
 class LinUCB(Uniform):
-    """River's LinUCB, mended: `update` learns, contexts are scaled, and the bonus has a factor."""
+    """Ridge regression of rewards for each arm, and a bonus of so many standard deviations."""
 
-    def __init__(self, seed: int, factor: float) -> None:
-        super().__init__(seed)
-        self.factor = factor
-        self._scaler = preprocessing.StandardScaler()
-        self._models: dict = collections.defaultdict(linear_model.BayesianLinearRegression)
+    def __init__(self, seed: int, costs: dict, bonus: float) -> None:
+        super().__init__(seed, costs)
+        self.bonus, self.scaler, self.models = bonus, preprocessing.StandardScaler(), {}
 
-    def _pull(self, arm_ids: list, context: dict) -> Any:
-        self._scaler.learn_one(context)
-        x = self._scaler.transform_one(context)
-        bounds = {}
-        for arm in arm_ids:
-            forecast = self._models[arm].predict_one(x, with_dist=True)
-            bounds[arm] = forecast.mu + self.factor * forecast.sigma
-        best = max(bounds.values())
-        return self._rng.choice([arm for arm, bound in bounds.items() if bound == best])
+    def values(self, arms: list, context: dict) -> dict:
+        z, values = vector_of(context, self.scaler), {}
+        for arm in arms:
+            inverse, sums = self.models.setdefault(arm, (np.eye(len(z)), np.zeros(len(z))))
+            moved = inverse @ z
+            values[arm] = float(sums @ moved + self.bonus * np.sqrt(z @ moved))
+        return values
 
-    def update(self, arm_id: Any, context: dict, reward: float) -> None:
-        self._models[arm_id].learn_one(self._scaler.transform_one(context), reward)
+    def pull(self, arms: list, context: dict) -> Any:
+        values = self.values(arms, context)
+        worth = {arm: value - self.costs.get(arm, 0.0) for arm, value in values.items()}
+        return max(arms, key=lambda arm: (worth[arm], self.rng.random()))
 
-
-class Decaying(rb.ArmClassifiers):
-    """Its counts lose a share with each reward, so that all arms are tried again."""
-
-    def update(self, arm_id: Any, context: dict, reward: float) -> None:
-        super().update(arm_id, context, reward)
-        for arm in self._counts:
-            self._counts[arm] *= DECAY
+    def update(self, arm: Any, context: dict, reward: float) -> None:
+        z = vector_of(context, self.scaler)
+        inverse, sums = self.models[arm]
+        moved = inverse @ z
+        inverse -= np.outer(moved, moved) / (1.0 + z @ moved)
+        sums += reward * z
 
 
-def logistic() -> Any:
-    return preprocessing.StandardScaler() | linear_model.LogisticRegression()
+def numbers(context: dict) -> dict:
+    """Return a context with each element of an array as a number of its own."""
+    return dict(enumerate(np.hstack(list(context.values())).tolist()))
 
 
+def logistic(seed: int, costs: dict) -> rb.ArmClassifiers:
+    model = (
+        compose.FuncTransformer(numbers)
+        | preprocessing.StandardScaler()
+        | linear_model.LogisticRegression()
+    )
+    return rb.ArmClassifiers(model, costs=costs, seed=seed)
+
+
+def default(seed: int, costs: dict) -> rb.ArmClassifiers:
+    return rb.ArmClassifiers(costs=costs, seed=seed)
+
+
+FULL = "ArmClassifiers, told of all arms"
 POLICIES: dict[str, Callable[[int, dict], Any]] = {
-    "uniform": lambda seed, costs: Uniform(seed),
-    "UCB": lambda seed, costs: WithoutContext(seed),
-    "LinUCB, mended": lambda seed, costs: LinUCB(seed, 1.0),
-    "LinUCB, tuned": lambda seed, costs: LinUCB(seed, 0.3),
-    "LogisticRegression an arm": lambda seed, costs: rb.ArmClassifiers(
-        logistic(), 1e-9, costs, seed=seed
-    ),
-    "... with the bonus": lambda seed, costs: rb.ArmClassifiers(logistic(), costs=costs, seed=seed),
-    "Mnemotron(30) an arm, with the bonus": lambda seed, costs: rb.ArmClassifiers(
-        costs=costs, seed=seed
-    ),
-    "... with all its kernels": lambda seed, costs: rb.ArmClassifiers(
-        rb.Mnemotron(budget=30), costs=costs, seed=seed
-    ),
-    "... with counts that decay": lambda seed, costs: Decaying(costs=costs, seed=seed),
+    "uniform": Uniform,
+    "UCB": WithoutContext,
+    "LinUCB(1)": functools.partial(LinUCB, bonus=1.0),
+    "LinUCB(0.3)": functools.partial(LinUCB, bonus=0.3),
+    "ArmClassifiers(LogisticRegression)": logistic,
+    "ArmClassifiers": default,
+    FULL: default,
 }
-FULL = "Mnemotron(30), full information"
 
 
 class Figures(NamedTuple):
-    """The mean reward less costs, microseconds a decision with its reward, and bytes."""
+    """Mean reward and cost, microseconds of a decision with its reward, and bytes; 0 if it does not know."""
 
     reward: float
+    cost: float
     microseconds: float
-    n_bytes: int
+    n_bytes: float
 
 
-def played(setup: Setup, policy: Any, seed: int, limit: int, is_told_all: bool) -> Figures:
+def played(setup: Setup, policy: Any, requests: Iterable[Request], is_told_all: bool) -> Figures:
     """Return the figures of a policy on a stream; it hears of one arm, or of all."""
-    total = n = 0.0
-    seconds, waiting = 0.0, collections.deque()
-    for x, arms, works in setup.requests(seed, limit):
+    earned, paid, seconds, waiting = [], [], 0.0, collections.deque()
+    for x, arms, rewards in requests:
         start = time.thread_time()
         arm = policy.pull(arms, x)
         seconds += time.thread_time() - start
-        waiting.append([(a, x, float(works[a])) for a in (arms if is_told_all else [arm])])
-        total += works[arm] - setup.costs.get(arm, 0.0)
-        n += 1
+        waiting.append([(a, x, float(rewards[a])) for a in (arms if is_told_all else [arm])])
+        earned.append(rewards[arm])
+        paid.append(setup.costs.get(arm, 0.0))
         if len(waiting) > setup.late:
             start = time.thread_time()
             for told in waiting.popleft():
                 policy.update(*told)
             seconds += time.thread_time() - start
-    # The weights of River's models are not counted.
-    is_own = isinstance(policy, rb.ArmClassifiers) and hasattr(policy._new_model(), "memory_bytes")
-    n_bytes = Chain(policy).memory_bytes if is_own else 0
-    return Figures(total / n, 1e6 * seconds / n, n_bytes)
+    n_bytes = getattr(policy, "memory_bytes", 0)
+    return Figures(fmean(earned), fmean(paid), 1e6 * seconds / len(earned), n_bytes)
 
 
-def measured(task: tuple[str, str, int, int]) -> Figures | None:
-    name, policy_name, seed, limit = task
-    setup = SETUPS[name]
-    try:
-        (first,) = itertools.islice(setup.requests(seed, 1), 1)
-    except DatasetError:
-        return None
-    is_text = len(first.context) > FEWEST_FEATURES_OF_TEXT
-    if is_text and policy_name.startswith("LinUCB"):
-        return None
-    make = POLICIES.get(policy_name, POLICIES["Mnemotron(30) an arm, with the bonus"])
-    return played(setup, make(seed, setup.costs), seed, limit, policy_name == FULL)
+def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each figure."""
+    return {name: round(fmean(row[name] for row in rows), 5) for name in rows[0]}
 
 
-def in_parallel(measure: Callable[[tuple], Any], *axes: Iterable[Any]) -> dict[tuple, Any]:
-    """Return what is measured for each combination of values, by their tuple, in several processes."""
-    tasks = list(itertools.product(*axes))
-    with ProcessPoolExecutor() as pool:
-        return dict(zip(tasks, pool.map(measure, tasks), strict=True))
+def measured(stream: str, policy: str, n_seeds: int, n_requests: int) -> dict[str, float]:
+    """Return the means of the figures over the seeds."""
+    setup, runs = SETUPS[stream], []
+    for seed in range(n_seeds):
+        made = POLICIES[policy](seed, setup.costs)
+        figures = played(setup, made, setup.requests(seed, n_requests), policy == FULL)
+        runs.append(figures._asdict())
+    return means(runs)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--limit", type=int, default=3000)
-    given = parser.parse_args()
-    figures = in_parallel(measured, SETUPS, [*POLICIES, FULL], range(given.seeds), [given.limit])
-    rows: dict[str, dict[str, str]] = {}
-    for policy in [*POLICIES, FULL]:
-        found = {
-            name: [f for task, f in figures.items() if task[:2] == (name, policy) and f]
-            for name in SETUPS
+def cells(is_quick: bool) -> list[Cell]:
+    names, *size = (["Router"], 1, 60) if is_quick else (SETUPS, N_SEEDS, N_REQUESTS)
+    return [Cell(*place, measured, (*place, *size)) for place in product(names, POLICIES)]
+
+
+def by_stream(found: Found) -> str:
+    """Return the table of rewards less costs, and of what `ArmClassifiers` takes."""
+    return markdown({
+        stream: {policy: f"{each['reward'] - each['cost']:.3f}" for policy, each in row.items()}
+        | {
+            "µs, ArmClassifiers": f"{row['ArmClassifiers']['microseconds']:,.0f}",
+            "kB, ArmClassifiers": f"{row['ArmClassifiers']['n_bytes'] / 1e3:,.0f}",
         }
-        cells = {
-            name: f"{np.mean([f.reward for f in runs]):.3f}" if runs else "-"
-            for name, runs in found.items()
-        }
-        for name in (TEN_ARMS, TEXT):
-            first, *_ = found[name] or [Figures(0.0, 0.0, 0)]
-            cells[f"us, {name}"] = f"{first.microseconds:.0f}" if found[name] else "-"
-            cells[f"kB, {name}"] = f"{first.n_bytes / 1e3:.0f}" if first.n_bytes else "-"
-        rows[policy] = cells
-    print(markdown(rows))
+        for stream, row in found.items()
+    })  # fmt: skip
 
 
-if __name__ == "__main__":
-    main()
+SECTION = Section("rewards", cells, {"rewards": by_stream}, minutes=2)

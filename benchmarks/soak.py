@@ -1,30 +1,34 @@
-"""Whether memory, time per round and numerical accuracy stay constant over a long run.
+"""Whether memory, time of a round and numerical accuracy stay constant over a long run.
 
-python -m benchmarks.soak [rounds]
+    python -m benchmarks.soak [rounds]
 
-Every algorithm whose memory is bounded learns a drifting stream, with feature names that appear and disappear
-and one bad row in a thousand, in a process of its own.
+Every algorithm whose memory is bounded learns a drifting stream, with feature names that appear and disappear and one
+bad row in a thousand, in a process of its own. Growth is that of the resident size of the process after the first tenth
+of the run, the slowdown is the time of the last tenth divided by that of the second, and the largest residual is that of
+the quantities that a model updates incrementally, compared with their values from scratch. The command runs a million
+rounds unless told otherwise, and fails if something that must hold does not.
 
 """
 
 from __future__ import annotations
 
-import concurrent.futures
 import gc
 import itertools
 import math
-import multiprocessing
 import random
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import river_budget as rb
+from benchmarks.cells import Cell, Found, Section
 from benchmarks.models import ours
+from benchmarks.processes import alone, resident_bytes
+from benchmarks.tables import markdown
 
+N_ROUNDS, N_ROUNDS_OF_COMMAND = 100_000, 1_000_000
 BUDGET = 100
-MODELS = {type(model).__name__: model for model in [*ours(BUDGET).values(), rb.KernelLDA(100)]}
 
 MOST_GROWTH = 2**20
 # Memory is measured after at least so many rounds: Mnemotron first learns relevances with a full support set
@@ -43,11 +47,8 @@ BAD_ROWS = [
 ]  # fmt: skip
 
 
-def resident_bytes(process: int | str = "self") -> int:
-    """Return the resident size of a process (Linux)."""
-    status = Path(f"/proc/{process}/status").read_text()
-    (line,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return 1024 * int(line.split()[1])
+def models() -> dict[str, Any]:
+    return {**ours(BUDGET), "KernelLDA": rb.KernelLDA(100)}
 
 
 def drifting_stream(seed: int = 1) -> Iterator[tuple[dict, bool]]:
@@ -72,7 +73,7 @@ def drifting_stream(seed: int = 1) -> Iterator[tuple[dict, bool]]:
 class Run:
     """A model that learns the stream, and independent counts of its rounds and mistakes."""
 
-    def __init__(self, model) -> None:
+    def __init__(self, model: Any) -> None:
         self.model = model
         self.rows = drifting_stream()
         self.bad_rows = itertools.cycle(BAD_ROWS)
@@ -102,9 +103,9 @@ class Run:
             self.n_refused += 1
 
 
-def soak(name: str, n_rounds: int) -> tuple[str, bool]:
-    """Return a report on an algorithm, and whether all checks passed."""
-    run, tenth = Run(MODELS[name]), n_rounds // 10
+def soak(name: str, n_rounds: int) -> dict[str, Any]:
+    """Return the report on an algorithm, which has to be in a process of its own."""
+    run, tenth = Run(models()[name]), n_rounds // 10
     run.advance(max(tenth, FEWEST_BEFORE))
     gc.collect()
     resident = resident_bytes()
@@ -123,30 +124,53 @@ def soak(name: str, n_rounds: int) -> tuple[str, bool]:
             for what, value in residuals.items()
         ),
     }
-    failed = [what for what, passed in holds.items() if not passed]
-    errors = (
-        ", ".join(f"{what} {value:.0e}" for what, value in residuals.items())
-        or "no incremental quantities"
-    )
-    report = (
-        f"{name:<35}{run.model.n_rounds:>10,} rounds {run.model.n_mistakes:>9,} mistakes "
-        f"{run.n_refused:>5,}/{run.n_bad:,} bad rows refused, {growth / 1024:>+6.0f} KiB, "
-        f"time x {slowdown:.2f}, {errors}: {'FAIL ' + ', '.join(failed) if failed else 'ok'}"
-    )
-    return report, not failed
+    return {
+        "rounds": run.n_good,
+        "mistakes": run.n_mistakes,
+        "growth": growth,
+        "slowdown": round(slowdown, 3),
+        "residual": max(residuals.values(), default=0.0),
+        "failed": [what for what, passed in holds.items() if not passed],
+    }
+
+
+def soak_alone(name: str, n_rounds: int) -> dict[str, Any]:
+    return alone(soak, name, n_rounds)
+
+
+def cells(is_quick: bool) -> list[Cell]:
+    names, n_rounds = (["Forgetron"], 2_000) if is_quick else (models(), N_ROUNDS)
+    return [Cell(name, "run", soak_alone, (name, n_rounds)) for name in names]
+
+
+def table(found: Found) -> str:
+    """Return the table of reports."""
+    return markdown({f"`{name}`": shown(row["run"]) for name, row in found.items()})
+
+
+def shown(report: dict[str, Any]) -> dict[str, str]:
+    return {
+        "rounds": f"{report['rounds']:,}",
+        "mistakes": f"{report['mistakes']:,}",
+        "growth, KiB": f"{report['growth'] / 1024:,.0f}",
+        "slowdown": f"{report['slowdown']:.2f}",
+        "largest residual": f"{report['residual']:.0e}",
+        "failed": ", ".join(report["failed"]) or "nothing",
+    }
 
 
 def main() -> None:
-    n_rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    with concurrent.futures.ProcessPoolExecutor(
-        1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
-    ) as processes:
-        all_passed = True
-        for report, passed in processes.map(soak, MODELS, itertools.repeat(n_rounds)):
-            print(report, flush=True)
-            all_passed = all_passed and passed
-    sys.exit(not all_passed)
+    n_rounds = int(sys.argv[1]) if len(sys.argv) > 1 else N_ROUNDS_OF_COMMAND
+    reports = []
+    for name in models():
+        reports.append(soak_alone(name, n_rounds))
+        print(
+            f"{name}: {', '.join(f'{what} {value}' for what, value in shown(reports[-1]).items())}"
+        )
+    sys.exit(any(report["failed"] for report in reports))
 
+
+SECTION = Section("soak", cells, {"soak": table}, minutes=2)
 
 if __name__ == "__main__":
     main()

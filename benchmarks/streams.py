@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from river import datasets
 from river.datasets import synth
 
 from benchmarks.local import load
-from river_budget.datasets import DatasetError
 
 # Largest number of examples of a named stream.
 N = 20_000
+# The share of flipped labels.
+FLIPPED = 0.2
 
 
 def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
@@ -34,34 +34,18 @@ def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
     ]
 
 
-def gaussians(
-    n_samples: int, n_features: int = 10, density: float = 1.0, noise: float = 0.2
-) -> list:
-    """Return examples of two Gaussians, each with a random fraction `density` of the features.
-
-    The means are four standard deviations apart, whichever features are present; `noise` is the
-    probability that a label is flipped.
-
-    """
+def gaussians(n_samples: int, n_features: int = 10) -> list:
+    """Return examples of two Gaussians, whose means are four standard deviations apart; a fifth of the labels is flipped."""
     rng = np.random.default_rng(1)
-    names = np.array([f"f{j}" for j in range(n_features)])
-    n_present = max(1, round(density * n_features))
-    examples = []
-    for _ in range(n_samples):
-        y = bool(rng.random() < 0.5)
-        present = np.sort(rng.choice(n_features, n_present, replace=False))
-        values = rng.normal(size=n_present) + (2 * y - 1) * 2 / np.sqrt(n_present)
-        x = dict(zip(names[present].tolist(), values.tolist(), strict=True))
-        examples.append((x, y ^ bool(rng.random() < noise)))
-    return examples
+    y = rng.random(n_samples) < 0.5
+    X = rng.normal(size=(n_samples, n_features)) + (2 * y - 1)[:, None] * 2 / np.sqrt(n_features)
+    labels = y ^ (rng.random(n_samples) < FLIPPED)
+    return list(zip(dense(X), labels.tolist(), strict=True))
 
 
-def adult(n_samples: int = 32_561) -> list | None:
-    """Return Adult (a9a) as sparse dicts, 14 of 123 features present, or None if it is absent."""
-    try:
-        data = load("adult_a9a")
-    except DatasetError:
-        return None
+def adult(n_samples: int = 32_561) -> list:
+    """Return Adult (a9a) as sparse dicts, 14 of 123 features present."""
+    data = load("adult_a9a")
     X, y = data["X_train"][:n_samples], data["y_train"][:n_samples]
     return [
         ({f"f{j}": 1.0 for j in np.flatnonzero(row)}, bool(label > 0))
@@ -69,16 +53,9 @@ def adult(n_samples: int = 32_561) -> list | None:
     ]
 
 
-def texts(n_samples: int = 2_000) -> list | None:
-    """Return SpamAssassin's documents as the words that they have, or None if it is absent.
-
-    The rows are shuffled and have norm 1.
-
-    """
-    try:
-        data = load("spam_assassin")
-    except DatasetError:
-        return None
+def texts(n_samples: int = 2_000) -> list:
+    """Return SpamAssassin's documents as the words that they have, shuffled and with norm 1."""
+    data = load("spam_assassin")
     starts, words = data["csr_indptr"], data["csr_indices"]
     examples = []
     for i in np.random.default_rng(1).permutation(len(starts) - 1)[:n_samples]:
@@ -133,33 +110,4 @@ def labelled(name: str, n_samples: int = N) -> list:
         return list(datasets.ImageSegments().take(n_samples))
     data = load(name.lower())
     X, y = data["X_train"][:n_samples], data["y_train"][:n_samples].tolist()
-    rows = sparse(X / 255.0) if name == "MNIST" else dense(X)
-    return list(zip(rows, y, strict=True))
-
-
-class Task(NamedTuple):
-    """Examples to learn, and others to test what was learned."""
-
-    learn: list
-    test: list
-
-
-def intents(n_tasks: int = 10, n_learn: int = 100, n_test: int = 30) -> Iterator[Task]:
-    """Yield tasks of 15 of clinc150's classes each, in the order of their numbers.
-
-    The rows of a task are shuffled. A class has `n_learn` rows of the training part and `n_test` of
-    the test part.
-
-    """
-    data = load("clinc150_lsa384")
-    rng = np.random.default_rng(1)
-
-    def examples(part: str, classes: range, n: int) -> list:
-        X, y = data[f"X_{part}"], data[f"y_{part}"]
-        rows = np.concatenate([np.flatnonzero(y == c)[:n] for c in classes])
-        rng.shuffle(rows)
-        return list(zip(dense(X[rows]), y[rows].tolist(), strict=True))
-
-    for start in range(0, 15 * n_tasks, 15):
-        classes = range(start, start + 15)
-        yield Task(examples("train", classes, n_learn), examples("test", classes, n_test))
+    return list(zip(dense(X), y, strict=True))

@@ -1,4 +1,4 @@
-"""The streams of `benchmarks.mnemotron`: real and synthetic, with and without drift, two labels and more.
+"""The short streams: real and synthetic, with and without drift, two labels and more.
 
 Each is a function from a number of examples to a list of pairs of features and label. The labels of
 two-class streams are booleans. All seeds are fixed. The data sets that are not part of River are read
@@ -134,3 +134,6 @@ MANY: dict[str, Callable[[int], Stream]] = {
 }  # fmt: skip
 
 STREAMS = {**BINARY, **MANY}
+
+# Those on which forests do not take hours.
+SHORT = [name for name in STREAMS if name not in {"MNIST, 3 or 8", "MNIST (10)", "clinc150 (150)"}]

@@ -1,13 +1,12 @@
 """Whether a learner that is killed at any moment resumes from a complete checkpoint.
 
-python -m benchmarks.torture [kills]
-python -m benchmarks.torture --kafka [kills]
+    python -m benchmarks.torture [kills]
+    python -m benchmarks.torture --kafka [kills]
 
-A process learns, saves a checkpoint every 50 rounds, and is killed at random moments. The next process
-resumes from the newest checkpoint. A finished run is compared, byte by byte, with an uninterrupted one.
-The runs take the algorithms with a budget in turn.
-
-With `--kafka`, workers on a broker are killed, as `benchmarks.torture_kafka` says.
+A process learns, saves a checkpoint every 50 rounds, and is killed at random moments. The next process resumes from the
+newest checkpoint. A finished run is compared, byte by byte, with an uninterrupted one. The runs take the algorithms with
+a budget in turn. The command fails if anything is lost. With `--kafka`, workers on a broker are killed, as
+`benchmarks.torture_kafka` says.
 
 """
 
@@ -23,17 +22,20 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import river_budget as rb
+from benchmarks import torture_kafka
+from benchmarks.cells import ROOT, Cell, Found, Section
 from river_budget import checkpoint, synth
 from river_budget.catalog import ALGORITHMS
 
+N_KILLS, N_KILLS_OF_COMMAND = 100, 200
 N_ROUNDS, EVERY, KEPT = 20_000, 50, 3
 LONGEST_WAIT = 0.3  # seconds before a kill
-ROOT = Path(__file__).parents[1]
 
 
-def model_of(run: int):
+def model_of(run: int) -> Any:
     rows = [row for row in ALGORITHMS.values() if row.takes("budget")]
     return rows[run % len(rows)].build(rb.RBF(gamma=0.5), budget=20, seed=run)
 
@@ -65,10 +67,9 @@ def killed(path: Path, run: int, n_rounds: int, timeout: float) -> tuple[bool, i
     Whether it was killed before it had finished, and how many examples it had learned.
 
     """
-    command = [sys.executable, "-m", "benchmarks.torture", "--write", path, run, n_rounds]
-    with subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.PIPE, cwd=ROOT
-    ) as writer:
+    words = [sys.executable, "-m", "benchmarks.torture", "--write", path, run, n_rounds]
+    command = [str(word) for word in words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
         first = writer.stdout.read(1)
         with contextlib.suppress(subprocess.TimeoutExpired):
             writer.wait(timeout)
@@ -111,7 +112,7 @@ class Report:
         return (
             f"{self.kills:,} kills, {self.runs:,} runs finished, {self.loaded:,} checkpoints loaded, "
             f"{self.left:,} temporary files left, {self.replayed:,} examples replayed, "
-            f"{self.losses:,} losses"
+            f"{self.losses:,} losses."
         )
 
 
@@ -161,20 +162,31 @@ def uninterrupted(run: int, n_rounds: int) -> bytes:
     return checkpoint.dumps(model, {"example": n_rounds})
 
 
-def main() -> None:
-    if sys.argv[1:2] == ["--write"]:
-        path, run, n_rounds = sys.argv[2:]
+def counts(n_kills: int, n_rounds: int) -> dict[str, int]:
+    return dataclasses.asdict(torture(n_kills, n_rounds))
+
+
+def cells(is_quick: bool) -> list[Cell]:
+    return [Cell("writers", "kills", counts, (1, 3_000) if is_quick else (N_KILLS, N_ROUNDS))]
+
+
+def text(found: Found) -> str:
+    return str(Report(**found["writers"]["kills"]))
+
+
+def main(words: list[str]) -> None:
+    if words[:1] == ["--write"]:
+        path, run, n_rounds = words[1:]
         write(Path(path), int(run), int(n_rounds))
-        return
-    if sys.argv[1:2] == ["--kafka"]:
-        from benchmarks import torture_kafka
+    elif words[:1] == ["--kafka"]:
+        torture_kafka.main(int(words[1]) if words[1:] else torture_kafka.N_KILLS)
+    else:
+        report = torture(int(words[0]) if words else N_KILLS_OF_COMMAND)
+        print(report)
+        sys.exit(report.losses > 0)
 
-        torture_kafka.main(int(sys.argv[2]) if len(sys.argv) > 2 else 20)
-        return
-    report = torture(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
-    print(report)
-    sys.exit(report.losses > 0)
 
+SECTION = Section("torture", cells, {"torture": text}, minutes=4)
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -24,10 +24,6 @@ extensions = [
 exclude_patterns = ["_build", "_static", "_templates", "demos/*.py", "demos/*.ipynb"]
 templates_path = ["_templates"]
 default_role = "py:obj"
-suppress_warnings = [
-    # `collection` is written by `python -m benchmarks.collection`.
-    "toc.not_readable",
-]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
@@ -63,6 +59,7 @@ pygments_dark_style = "github-dark"
 html_title = "river_budget"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["sort.js"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sourcelink = False

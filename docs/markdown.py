@@ -15,9 +15,6 @@ from sphinx_markdown_builder.translator import MarkdownTranslator
 __all__ = ["Translator", "beginning", "setup"]
 
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
-# What the HTML of a leaderboard has for sorting.
-SORT_KEY = re.compile(r' data-value="[^"]*"')
-BUTTON = re.compile(r"</?button[^>]*>")
 
 
 class Translator(MarkdownTranslator):
@@ -46,9 +43,7 @@ class Translator(MarkdownTranslator):
         self.ensure_eol(2)
 
     def visit_raw(self, node: nodes.raw) -> None:
-        text = node.astext()
-        if "<table" in text:
-            self.add(BUTTON.sub("", SORT_KEY.sub("", text)), prefix_eol=2, suffix_eol=2)
+        """Leave out what is only for browsers."""
         raise nodes.SkipNode
 
     def visit_abbreviation(self, node: nodes.abbreviation) -> None:

@@ -29,7 +29,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     """Asks for a label where a classifier is least sure, within a budget of labels.
 
     Use it where a person gives the labels. As in River's `active`, `predict_one` and
-    `predict_proba_one` also tell whether to ask. Give the answer to `learn_one`, whenever it comes.
+    `predict_proba_one` also tell whether to ask. Give the label to `learn_one`, whenever it comes.
     At most `rate * n + 10` labels are asked for in any n rounds: one in five at random, the others
     where the difference of the two largest probabilities is below a threshold that follows `rate`.
 

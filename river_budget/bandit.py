@@ -67,9 +67,9 @@ _described = describing(
 
 
 class Ticket(NamedTuple):
-    """A choice whose reward comes later, and its probability among equally good ones.
+    """A choice whose reward comes later, and its probability of being drawn among equally good arms.
 
-    Of a decision that somebody else made, it is the propensity.
+    If somebody else made the decision, the probability is its propensity.
     """
 
     id: int
@@ -98,18 +98,18 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     random among ties. Arms may come at any time, and go with `forget`. Rewards may be late: a ticket
     of `decide` counts as a failure until `reward`, so an arm is not tried again and again.
 
-    With a `target`, costs are not weighed against rewards. The cheapest arm is chosen whose worth,
-    without its cost, reaches a threshold, and if none does, the one that is worth most. The threshold
-    is the target, and lower while successes exceed the target: each reward r of a ticket moves it by
-    `0.005 (target - r)`, though never above the target. So the share of successes comes down to the
-    target, at the lowest cost, where arms that good exist. The probabilities go through one
-    calibration map for all arms, as in `Calibrated`, since the cheapest of several that look good
-    enough is rather one that looks better than it is.
+    With a `target`, costs are not weighed against rewards. Of the arms whose worth, without
+    the cost, reaches a threshold, the cheapest is chosen; if there is none, the arm that is worth most.
+    The threshold is the target, and lower while successes exceed the target: each reward r of a ticket
+    moves it by `0.005 (target - r)`, though never above the target. So the share of successes comes
+    down to the target, at the lowest cost, where arms that good exist. The probabilities go through one
+    calibration map for all arms, as in `Calibrated`, because the cheapest arm that looks good enough is
+    often one that looks better than it is.
 
     A reward r between 0 and 1 is learned as two examples of half the weight: as successes if u < r, and
     if (u + 1/2) mod 1 < r, where u is drawn from the seed and the number of rewards so far. Their mean
-    is r on average. The model must take weights `w` then, and should not look for runs of labels: give a
-    `Mnemotron` with `repeats=False`.
+    is r in expectation. The model must take weights `w` then, and should not look for runs of labels:
+    give a `Mnemotron` with `repeats=False`.
 
     Parameters
     ----------
@@ -265,9 +265,9 @@ class ArmClassifiers(Parametrized, Learned, bandit.base.ContextualPolicy):
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
         """Choose one of some arms, names in any sequence; keep the context, a dict, until `reward`.
 
-        The ticket has the given id, a whole number above those of all others and below 2**62 - 1, or
-        the next one. A decision among a single arm counts as one that was observed. If anything is
-        refused, it raises ValueError and changes nothing.
+        The id of the ticket is the given one, a whole number above all others and below 2**62 - 1; by
+        default it is the next number. A decision with a single arm counts as one that was observed. If
+        anything is refused, it raises ValueError and changes nothing.
         """
         arms = _arms(arm_ids)
         number = self._new_id(ticket_id)

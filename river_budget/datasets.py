@@ -92,7 +92,7 @@ class PublishedDataset(RemoteDataset):
     """The base class of the data sets, all of which have its parameters.
 
     On first use, a text in LIBSVM's format or CSV is downloaded and unpacked. Its number of rows is
-    checked, and its checksum if a certain one is published. Then it is moved into River's cache
+    checked, and its checksum if one is known for certain. Then it is moved into River's cache
     directory (`$RIVER_DATA`, or `~/river_data`).
 
     Parameters

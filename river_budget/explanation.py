@@ -183,14 +183,14 @@ def explain(model: Any, x: Features, label: Any = None) -> Explanation:
 
     Use it to answer "why did it say fraud?". Nothing in the model changes.
 
-    **Features.** Each feature is made unknown, one after the other, and the model is asked again: with d
-    features, it is asked d + 1 times. A text and an array are one feature each. Names and values are
+    **Features.** Each feature is made unknown, one after the other, and the model is asked again: with
+    d features, it is asked d + 1 times. A text and an array are one feature each. Names and values are
     yours, because features are made unknown before a pipeline transforms them. A model that learns
-    scales takes the mean so far for an unknown number, and no category for an unknown text. Where the
-    model or a transformer refuses unknown values, as with a given width, and for arrays, the name is
-    left out, which means 0 to a model of this package; where the name is needed, a text is empty, and a
-    number has the value that scalers make 0 of, such as the mean. If two features say the same, each of
-    them has a small effect, because the other one is still there.
+    scales takes the mean so far for an unknown number, and no category for an unknown text. Arrays are
+    left out instead, and so is any feature where the model or a transformer refuses unknown values, as
+    with a given width; to a model of this package, this means 0. Where the name is needed, a text
+    becomes empty, and a number the value that scalers turn into 0, such as the mean. If two features
+    say the same, each of them has a small effect, because the other one is still there.
 
     **Examples.** These are the support vectors. In a perceptron, a contribution is a coefficient times a
     kernel value, and all of them add up to `scores_one(x)[label]`; a wrapper such as `Calibrated` only

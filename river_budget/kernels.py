@@ -444,8 +444,8 @@ class FunctionKernel(Kernel):
     f
         A symmetric, positive semi-definite function `f(x: dict, z: dict) -> float`.
     has_unit_norm
-        Whether `f(x, x) = 1` for every x, as `Mnemotron` needs. If it is not, for some x,
-        that x is refused.
+        Whether `f(x, x) = 1` for every x, as `Mnemotron` needs. An x for which this turns out
+        to be wrong is refused.
 
     Examples
     --------

@@ -52,10 +52,10 @@ def merge(models: Iterable[KernelLDA], base: KernelLDA | None = None) -> KernelL
     and merging in stages, change predicted probabilities by less than 1e-6. In single precision, each stage
     rounds its result, and the difference is about 1e-5.
 
-    The models need the same random features and the same kernel, so a model that learns its scales cannot
-    be merged with a stranger. Either copy one base for all workers after its first 256 examples,
-    when its scales are fixed, and give it to `merge`, which counts its examples once. Or give new models
-    the same kernel, such as the `resolved_kernel` of a trained model, and leave out the base.
+    The models need the same random features and the same kernel, so models that have learned their
+    scales apart cannot be merged. Either copy one base for all workers after its first 256 examples,
+    when its scales are fixed, and give it to `merge`, which counts its examples once. Or give new
+    models the same kernel, such as the `resolved_kernel` of a trained model, and leave out the base.
 
     Kernel perceptrons and `Mnemotron` cannot be merged at their budget: add the scores of such models.
     Nor is the archive of a `Mnemotron` merged, since the weights of the experts beside it were learned for

@@ -56,31 +56,35 @@ class Mnemotron(Machine):
     weighs the experts by how well they predict. It has no mistake bound.
 
     An expert is a sparse online Gaussian process [^1] with a kernel and a forgetting factor [^2]. It is
-    updated if its score of the label does not exceed the other scores by a margin of 1 [^3]. All labels
+    updated unless its score of the right label exceeds all other scores by a margin of 1 [^3]. All labels
     share the support set and the covariance of each expert; with C > 2 labels, the prior mean is
     -1 + 2 / C. Once the budget is full, the support vector that contributes least is removed, which
     may be the incoming example.
 
-    Three mixtures weigh the experts: a hedge with forgetting (in the spirit of [^4]), and two online
-    logistic regressions on their log probabilities, a slow and a fast one. A second hedge weighs the
-    three. Its mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with
-    the share s of the examples has the weight 1 / sqrt(C s).
+    Three mixtures weigh the experts: a hedge with forgetting (in the spirit of [^4]), which weighs each
+    by how probable it made the labels that came; and two mixers, a slow and a fast one, which are online
+    logistic regressions on the log probabilities of the experts. A second hedge weighs the three. Its
+    mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with the share s
+    of the examples has the weight 1 / sqrt(C s).
 
     A label is absent if it has not come for 50 rounds, and for 5 times its mean gap. The model keeps two
-    exemplars of each label: the last two of its 16th, 64th, 256th, ... example. While at least half of
-    the labels are absent, and more than one, each round also updates the three mixtures by an exemplar
-    of one of these, in turn, with the share of absent labels as its weight.
+    exemplars of each label: the last two of its 16th, 64th, 256th, ... examples. While two labels or more
+    are absent, and these are at least half of all, each round also updates the three mixtures by an
+    exemplar of an absent label. These take turns, and the weight is the share of absent labels. So the
+    experts that remember an absent label keep some weight.
 
-    A label is late if other examples were learned since its own was predicted. From the first late label
-    on, there is a second set of weights for the three mixtures. It learns half from what the experts said
-    when the example was predicted, while the first set learns from what they say when the label comes. A
-    switch weighs both forecasts by how probable they made the labels at the time of prediction. What was
-    said is kept in the `Answer`, or for a prediction by `predict_one` and `predict_proba_one`, in the model.
+    A label is late if other examples were learned since its own was predicted. From the first late
+    label on, there is a second set of weights for the three mixtures. It learns half from what the
+    experts said when the example was predicted, while the first set learns from what they say when the
+    label comes. A switch weighs both forecasts by how probable they made the labels at the time of
+    prediction. What was said is kept in the `Answer` of `ask`; after `predict_one` or
+    `predict_proba_one`, it is kept in the model.
 
     One of the default kernels multiplies each feature by its relevance, so that irrelevant features do
-    not drown the others. Relevances are learned after 64, 128, ..., 1,024 examples, and then after every
-    1,024, for life: the weight of a feature is the mean square of the slopes of the hedge's mean along it,
-    over the support vectors and relative to other features, as in recursive feature machines [^5].
+    not drown the others. Relevances are learned after 64, 128, ..., 1,024 examples, and then after
+    every 1,024 as long as the model learns: the weight of a feature is the mean square of the slopes of
+    the hedge's mean along it, over the support vectors and relative to other features, as in recursive
+    feature machines [^5].
 
     The score of a label is twice its probability minus 1. With two labels, f(x) is the score of the
     positive one.
@@ -90,28 +94,29 @@ class Mnemotron(Machine):
     take about `4 (E + Z) B (B + 28)` bytes, 870 kB by default. With more than two labels, each label
     takes `8 E (B + 1)` bytes, and all of them `8 C (C + 22)` bytes for counts of repeated labels.
 
-    On long streams, 100 vectors saturate. With `regions`, a tree divides the features into at most so
-    many regions, and each has a leaf: a small model of four experts, which learns the examples of its
-    region alone. All examples are learned by the root as well, the model without regions, and a mixture
-    weighs root and leaf. After 200 examples, a region is divided on the feature and at the threshold
-    that reduce the Gini impurity of its labels most, and both parts begin with its leaf. Features are
-    numbers, categories and elements of arrays, of the first 50 of these examples; one that is missing
-    is 0. A round takes one of the root and one of the leaf. For R regions with a budget b, leaves take R
-    times the above, with E = 4, Z = 2 and b: 94 kB each by default; and `8 C + 48` bytes. While there are
-    fewer regions than allowed, each also has statistics of at most `32 (184 + 64 min(C, 8))` bytes, or of
-    about 100 bytes for each of its first 1,024 features.
+    On long streams, 100 vectors are too few to learn all there is. With `regions`, a tree divides the
+    space of the features into at most that many regions. Each has a leaf, a small model of four experts
+    that learns the examples of its region alone. The root, which is the model without regions, learns
+    all examples, and a mixture weighs root and leaf. After 200 examples, a region is divided on the
+    feature and at the threshold that reduce the Gini impurity of its labels most, and both parts begin
+    with its leaf. Features are numbers, categories and elements of arrays, of the first 50 of these
+    examples; one that is missing is 0. A round takes the time of one round of the root and of one round
+    of the leaf. Each leaf takes the memory above with E = 4, Z = 2 and `region_budget` as B, 94 kB by
+    default, and another `8 C + 48` bytes. While there are fewer regions than allowed, each also has
+    statistics of at most `32 (184 + 64 min(C, 8))` bytes, or of about 100 bytes for each of its first
+    1,024 features.
 
     Parameters
     ----------
     kernels
-        Kernels with `k(x, x) = 1`, as a tuple; of a function, it has to be said:
+        A tuple of kernels with `k(x, x) = 1`. For a function, you have to say so:
         `FunctionKernel(f, has_unit_norm=True)`. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)`,
-        `Normalized(Polynomial(degree=1))` and `RationalQuadratic(has_relevances=True)`. If at least
-        one has no gamma, the model learns scales, and kernels without a width also read scaled features.
+        `Normalized(Polynomial(degree=1))` and `RationalQuadratic(has_relevances=True)`. If at least one
+        has no gamma, the model learns scales, and kernels without a width also read scaled features.
     forgetting
-        Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
-        variance, as a tuple. Each kernel has an expert for each pair. Defaults to (1, 0.1),
+        A tuple of pairs: a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
+        variance. Each kernel has an expert for each pair. Defaults to (1, 0.1),
         (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the default kernels have two or three of these,
         also where `kernels` lists them.
     novelty
@@ -124,20 +129,21 @@ class Mnemotron(Machine):
         Whether to add an expert that predicts from the last label and the length of its run. Turn it
         off to measure what the features alone tell.
     archive
-        Use it when classes come one after the other: it adds a `KernelLDA`, which forgets no class, as
-        an expert, at the cost of its time and memory. This is its number of random features, even.
+        Number of random features, even, of a `KernelLDA` that is added as an expert. Use it when classes
+        come one after the other: that expert forgets no class, and costs its time and memory.
     relevances
         Whether the default kernels include one that has relevances. Turn it off to save a tenth of the
-        time, if all features matter alike.
+        time if all features matter alike.
     regions
-        Maximum number of regions. Use 16 or more on streams of 10,000 examples or more, in particular if
-        the concept is cut along axes; with many labels, or arrays, a larger budget gains more.
+        Maximum number of regions. Use 16 or more on streams of 10,000 examples or more, in particular
+        if thresholds on single features tell the classes apart; with many labels, or arrays, a larger
+        budget gains more.
     region_budget
         Maximum number of support vectors of the leaf of each region.
     max_pending
         Maximum number of predictions that wait for their labels in the model; a new one replaces the
-        oldest. Raise it if more labels are outstanding at a time. With E experts and C labels, each takes
-        `4 C (E + 5) + 88` bytes until its label comes.
+        oldest. Raise it if you wait for more labels than that at a time. With E experts and C labels,
+        each takes `4 C (E + 5) + 88` bytes until its label comes.
 
     Examples
     --------
@@ -236,10 +242,10 @@ class Mnemotron(Machine):
     def regions_(self) -> list[Region]:
         """The regions, as named tuples; without `regions`, there are none.
 
-        Each tells its `rule` as text, such as "salary > 75000 and age <= 40", and its `bounds` by feature;
-        the number of examples that came into it since it is there (`n_examples`), by label (`labels`),
-        and the share of these that the model predicted right (`accuracy`); and the number of support
-        vectors of its leaf (`n_support`).
+        Each tells its `rule` as text, such as "salary > 75000 and age <= 40", and its `bounds` by
+        feature; the number of examples that have come into it since it was made (`n_examples`), by
+        label (`labels`), and the share of these that the model predicted correctly (`accuracy`); and
+        the number of support vectors of its leaf (`n_support`).
         """
         return regions_of(self._f, self._labels.column) if self._leaves else []
 

@@ -80,8 +80,6 @@ def test_a_link_to_a_file_that_is_built_is_found(tmp_path):
 @pytest.mark.slow
 @each([page for page in PAGES if "```pycon" in page.read_text()])
 def test_every_example_gives_what_the_page_shows(page, tmp_path, monkeypatch):
-    if page.stem == "mlflow":
-        pytest.importorskip("mlflow")
     monkeypatch.chdir(tmp_path)
     assert snippets.failures(page) == ""
 

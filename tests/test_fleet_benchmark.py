@@ -8,11 +8,6 @@ import river_budget as rb
 from benchmarks import fleet
 
 
-@pytest.fixture(scope="module")
-def rows():
-    return fleet.image_segments().learned[:500]
-
-
 @pytest.mark.parametrize("by", fleet.WAYS)
 @pytest.mark.parametrize("n", [2, 4])
 def test_workers_divide_the_rows(by, n):
@@ -27,35 +22,15 @@ def test_no_label_is_in_two_parts():
 
 
 @pytest.mark.parametrize("by", fleet.WAYS)
-def test_the_merged_model_is_the_whole_one(by, rows):
-    found = fleet.new_fleet(rows, 8, by, 20, "float64")
-    *gaps, own_temperature, staged, _ = map(float, found.differences(rows[:50]))
-    assert max(*gaps, staged) < 1e-8 < own_temperature
-    assert found.whole.n_rounds == found.merged.n_rounds == (500 if by == "rows" else 244)
+def test_the_merged_model_is_the_whole_one(by):
+    found = fleet.compared("ImageSegments", 8, by, 20)
+    assert found["P, W, K"] < 1e-8 < found["probabilities"]
+    assert abs(found["merged"] - found["one"]) <= 100 - found["equal"] < 10
+    assert found["worst"] <= found["best"]
+    assert all(0 < found[key] < 5 for key in fleet.SHOWN if "loss" in key or "later" in key)
 
 
-def test_models_that_differ_are_found(rows):
+def test_models_that_differ_are_found():
+    rows, _ = fleet.image_segments()
     model, other = (fleet.learn(rb.KernelLDA(20, kernel=rb.RBF(0.1)), rows[:n]) for n in (200, 100))
-    gaps = fleet.Fleet([], model, other, model, 0.0).differences(rows[:50])
-    assert min(map(float, gaps[:4])) > 1e-3
-
-
-def test_the_results_of_a_fleet(rows):
-    found = fleet.new_fleet(rows, 2, "labels", 20, "float64")
-    range_alone, merged, whole, equal, *losses = found.results(rows[:100], rows[100:110])
-    assert max(map(float, range_alone.split(" to "))) < float(merged)
-    assert abs(float(merged) - float(whole)) <= 100 - float(equal) < 10
-    assert all(0 < float(loss) < 5 for loss in losses)
-
-
-class Scoring:
-    def __init__(self, **scores):
-        self.scores = scores
-
-    def scores_one(self, x):
-        return self.scores
-
-
-def test_scores_are_added_by_label():
-    models = [Scoring(a=1.0, b=0.5), Scoring(b=0.6, c=0.9)]
-    assert fleet.sum_of_scores(models, {}) == "b"
+    assert min(fleet.differences(model, other, rows[:50]).values()) > 1e-3

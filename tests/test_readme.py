@@ -56,7 +56,7 @@ def test_the_snippets_run_as_one_script(page, tmp_path, monkeypatch):
 def test_the_first_snippet_prints_the_result_that_is_shown(capsys):
     code, _ = next(snippets.blocks(README, "python"))
     exec(code, {})
-    assert f"It prints `{capsys.readouterr().out.strip()}`" in README
+    assert f"prints `{capsys.readouterr().out.strip()}`" in README
 
 
 @pytest.mark.slow

@@ -5,93 +5,34 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from benchmarks.long import moa
-from benchmarks.long.models import Entrant
 from benchmarks.long.streams import Stream
 from benchmarks.models import size_of
 
 SMALLEST_PROBABILITY = 1e-3
-N_WINDOWS = 50
+# More examples than the budget, so that everything is imported before it is timed.
+WARM_UP = 200
 
 
-class Figures(NamedTuple):
-    """What is measured of one model on one stream.
+class Entrant(NamedTuple):
+    """A model, what puts an example into the form that it takes, and what returns its size in bytes."""
 
-    Attributes
-    ----------
-    accuracy, last_fifth
-        In percent, of all examples that were done, and of the last 20 % of them.
-    log_loss
-        The mean over the examples that were done.
-    microseconds
-        Processor time to predict and learn an example.
-    bytes
-        Memory of the model in the end, None if it is unknown.
-    n_done, n_examples
-        Number of examples that were done, and that of the stream.
-    windows
-        Accuracy in percent in each window that was done, one of 50 equal parts of the stream.
-
-    """
-
-    accuracy: float
-    last_fifth: float
-    log_loss: float
-    microseconds: float
-    bytes: int | None
-    n_done: int
-    n_examples: int
-    windows: list[float]
-
-    @property
-    def is_complete(self) -> bool:
-        return self.n_done == self.n_examples
-
-    @property
-    def seconds(self) -> float:
-        """Processor time of all examples that were done."""
-        return self.microseconds * self.n_done / 1e6
+    model: Any
+    form: Callable[[dict], object]
+    size: Callable[[Any], int | None] = size_of
 
 
-def percent(hits: np.ndarray) -> float:
-    return round(100 * float(hits.mean()), 4)
+def percent(hits: list[bool]) -> float:
+    return round(100 * fmean(hits), 3)
 
 
-def last_fifth(hits: np.ndarray) -> float:
-    """Return the accuracy in percent of the last 20 %, rounded up to whole examples."""
-    return percent(hits[-math.ceil(len(hits) / 5) :])
-
-
-def ends_of_windows(n_examples: int) -> list[int]:
-    """Return where each of 50 equal parts of a stream ends, or of fewer if it is shorter than that."""
-    n_windows = min(N_WINDOWS, n_examples)
-    return [n_examples * i // n_windows for i in range(1, n_windows + 1)]
-
-
-def windows(hits: np.ndarray, n_examples: int) -> list[float]:
-    """Return the accuracy in percent in each window that was done to its end."""
-    ends = [end for end in ends_of_windows(n_examples) if end <= len(hits)]
-    return [percent(hits[start:end]) for start, end in itertools.pairwise([0, *ends])]
-
-
-def memory(model: object) -> int | None:
-    return model.written_bytes() if isinstance(model, moa.Classifier) else size_of(model)
-
-
-def measure(entrant: Entrant, stream: Stream, most_seconds: float) -> Figures:
-    """Return the figures of a model, which stops once it has taken so many seconds of processor time.
-
-    The time to put an example into the form that the model takes does not count.
-
-    """
+def measure(entrant: Entrant, stream: Stream) -> dict[str, Any]:
+    """Return the figures of a model. The time to put examples into its form does not count."""
     model, hits, loss, seconds = entrant.model, [], 0.0, 0.0
     for x, y in stream.read():
-        if seconds > most_seconds:
-            break
         features = entrant.form(x)
         start = time.thread_time()
         probabilities = model.predict_proba_one(features)
@@ -101,8 +42,19 @@ def measure(entrant: Entrant, stream: Stream, most_seconds: float) -> Figures:
         start = time.thread_time()
         model.learn_one(features, y)
         seconds += time.thread_time() - start
-    right, n = np.array(hits), len(hits)
-    return Figures(
-        percent(right), last_fifth(right), round(loss / n, 5), 1e6 * seconds / n,
-        memory(model), n, stream.n_examples, windows(right, stream.n_examples),
-    )  # fmt: skip
+    n = len(hits)
+    return {
+        "accuracy": percent(hits),
+        "last_fifth": percent(hits[-math.ceil(n / 5) :]),
+        "log_loss": round(loss / n, 4),
+        "microseconds": round(1e6 * seconds / n, 2),
+        "bytes": entrant.size(model),
+        "n_examples": n,
+    }
+
+
+def figures(make: Callable[[Stream], Entrant], stream: Stream) -> dict[str, Any]:
+    """Return the figures of a new model, measured after another one has seen the first examples."""
+    start = stream._replace(read=lambda: itertools.islice(stream.read(), WARM_UP))
+    measure(make(start), start)
+    return measure(make(stream), stream)

@@ -1,18 +1,13 @@
-"""The papers' tables and figures, with our figures beside theirs.
+"""The papers' tables, with our figures beside theirs.
 
-`published` reads the papers' figures, and a module for each paper produces ours. Such a module has
+`published` reads the papers' figures from the CSV files beside it, `data` their data sets. A module for each paper
+measures ours, and `papers` is the section of the results. A module has
 
-- `TITLE`, the paper;
-- `tasks(directory, quick, n_splits)`: the tasks whose data set is in the directory or downloaded, and a
-  note for each data set that is not;
-- `tables(results)`: the tables;
-- `draw(results, directory)`: draws the figures into a directory and returns their file names by title.
+- `PUBLISHED`, the figures of the paper by setting;
+- `SETTINGS`, what is measured, and `QUICK`, a few that take a second or two;
+- `N_REPEATS`, how often;
+- `measured(data_set, algorithm, budget, n_repeats)`, which returns lists of figures by what they are called in
+  `PUBLISHED`;
+- `table(found)`, a table of the results by setting.
 
 """
-
-from __future__ import annotations
-
-from benchmarks.reproduce.cells import Cell, Table, verdict
-from benchmarks.reproduce.runner import Task, run
-
-__all__ = ["Cell", "Table", "Task", "run", "verdict"]

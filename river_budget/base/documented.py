@@ -28,12 +28,12 @@ gamma
     Short for the kernel `RBF(gamma)`.
 class_weight
     Weights of the labels as a dict, 1 for labels that are not in it; or `"balanced"`,
-    `n / (C n_y)` for a label with `n_y` of the `n` examples so far, of `C` labels. They multiply
-    the weights of the examples.
+    `n / (C n_y)` for a label that `n_y` of the `n` examples so far have, if there are `C` labels.
+    They multiply the weights of the examples.
 max_classes
     Maximum number of labels.
 dtype
-    Type of the elements of stored arrays: `"float32"` or `"float64"`. Sums are of doubles.
+    Type of the elements of stored arrays: `"float32"` or `"float64"`. Sums are always of doubles.
 """
 RAISES = "ValueError\n    If a parameter is out of range."
 ARGUMENTS = {

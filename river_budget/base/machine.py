@@ -99,7 +99,10 @@ class OnlineClassifier(Copied, Parametrized, Learned, Rounds, base.MiniBatchClas
 
     @property
     def classes(self) -> list[Any]:
-        """The labels seen so far: the negative one, the positive one, others as they appeared."""
+        """The labels seen so far: the negative one, the positive one, then others as they appeared.
+
+        The label that comes first is the negative one, unless it is True or 1.
+        """
         return list(self._labels.column)
 
     def decision_function_one(self, x: Features) -> float:

@@ -49,24 +49,27 @@ class Learning(Run):
 class Learn(Learning, Answering):
     """Predict, then learn, line by line, and write lines of JSON.
 
-    A line without a label is only predicted. A label or cell is missing if it is empty, NA, NaN or null.
-    A csv column has texts if most of its first cells are texts. In any other column, a text makes a bad
-    line, and so does a date in any column. Each answer has the number of the example, the prediction (null
-    before the first label), the margin (positive for the positive class; with more than two labels, half
-    the lead of the largest score over the second), the label, and the share of right predictions so far.
-    --proba adds the probability of each label. The log ends with the figures of each label.
+    A line without a label is only predicted. A label or cell is missing if it is empty, NA, NaN or
+    null. A csv column holds texts if most of its first cells are texts. In any other column, a text
+    makes the line a bad one; in any column, a date does. Each answer has the number of the example, the
+    prediction (null before the first label), the margin (positive for the positive class; with more
+    than two labels, half the lead of the largest score over the second), the label, and the share of
+    right predictions so far. --proba adds the probability of each label. The log, on standard error,
+    ends with the figures of each label.
 
-    --alert LABEL adds whether that label has a probability above a threshold: --above, or the ratio of
-    --cost-alarm to --cost-miss, or 0.5. The log says how many alerts were right, what they and the misses
-    have cost, and which threshold would have been cheapest so far. The probabilities are frequencies if the
-    model is --calibrated.
+    --alert LABEL adds whether that label has a probability above a threshold: --above, else the ratio
+    of --cost-alarm to --cost-miss, else 0.5. The log says how many alerts were right, what they and the
+    misses have cost, and which threshold would have been cheapest so far. The probabilities are
+    frequencies if the model is --calibrated.
 
     With --checkpoint, the model goes on learning from whatever input comes, with the columns of the last
-    run unless others are given. It skips the lines that it has seen of an input of the same name, so a run
-    goes on after a crash. It is saved every so many lines, and however the run ends.
+    run unless others are given. A run skips the lines that the model has seen of an input of the same
+    name, so it goes on after a crash. The model is saved every so many lines, and however the run ends.
     """
 
-    path: Annotated[Path | None, typer.Option("--checkpoint", help="Save here, and go on.")] = None
+    path: Annotated[
+        Path | None, typer.Option("--checkpoint", help="Save the model here, and go on from it.")
+    ] = None
     every: Annotated[int, typer.Option(min=1, help="Number of lines between checkpoints.")] = 1000
     calibrated: options.Calibrated = False
 

@@ -41,7 +41,7 @@ TASKS = "rotating-gaussians, checkerboards, class-incremental, or streams with c
 Tasks = Annotated[str, typer.Argument(metavar="TASKS", help=f"One of {TASKS}.")]
 File = Annotated[str, typer.Argument(help="csv, libsvm, JSON lines, parquet, gzip; - is stdin.")]
 Delimiter = Annotated[str | None, typer.Option(callback=_character, help="Separator of csv.")]
-Features = Annotated[str | None, typer.Option(callback=_names, help="Columns to learn: a,b.")]
+Features = Annotated[str | None, typer.Option(callback=_names, help="Columns to use: a,b.")]
 Ignore = Annotated[str | None, typer.Option(callback=_names, help="Columns to leave out: a,b.")]
 Decimal = Annotated[str, typer.Option(callback=_mark, help="Decimal mark of csv: . or a comma.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
@@ -52,7 +52,9 @@ Proba = Annotated[bool, typer.Option("--proba", help="Answer the probability of 
 Alert = Annotated[str | None, typer.Option(metavar="LABEL", help="Give alerts for this label.")]
 Above = Annotated[
     float | None,
-    typer.Option(min=0, max=1, help="Alert above this probability; 0.5, or as the costs tell."),
+    typer.Option(
+        min=0, max=1, help="Alert above this probability; by default as the costs say, else 0.5."
+    ),
 ]
 OnlyAlerts = Annotated[bool, typer.Option("--only-alerts", help="Print no other answers.")]
 Why = Annotated[bool, typer.Option("--why", help="Answer the three strongest features as well.")]
@@ -64,7 +66,7 @@ Budget = Annotated[int, typer.Option(min=1, max=MOST_VECTORS, help="Number of su
 Gamma = Annotated[float | None, typer.Option(help="Width of the RBF kernel if none is learned.")]
 Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[str | None, typer.Option(help="Names of algorithms, such as a,b; all if none.")]
-Metric = Annotated[Score | None, typer.Option(help="What the best model has most of.")]
+Metric = Annotated[Score | None, typer.Option(help="How the best model is chosen.")]
 Delay = Annotated[int, typer.Option(min=0, help="Labels come so many examples later.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]

@@ -148,12 +148,12 @@ def late(delay: int) -> str:
 class Compare(Study):
     """Run every algorithm on one stream, and print the best first.
 
-    Validation is progressive: each example is predicted, then learned. The first row is what the most
-    frequent label so far would have had. The lines below the table say which algorithms chance may have
-    put behind the first, and which are no better than that label.
+    Validation is progressive: each example is predicted, then learned. The first row is a baseline
+    that always predicts the most frequent label so far. The lines below the table say which algorithms
+    may be behind the best by chance, and which are no better than the baseline.
 
-    The best has the fewest mistakes. If a label has less than 10 % of the examples, it has the best
-    balanced accuracy, the mean of the recalls of all labels; --metric takes something else.
+    The best has the fewest mistakes, or, if a label has less than 10 % of the examples, the best balanced
+    accuracy, which is the mean of the recalls of all labels. --metric chooses otherwise.
     """
 
     models: options.Models = None
@@ -205,8 +205,9 @@ class Compare(Study):
 class Certify(Study):
     """Print the mistakes of algorithms beside their mistake bounds.
 
-    Each theorem is held against the hypothesis that makes its bound lowest in hindsight. Projectrons,
-    Ahpatron and projected gradient descent have the largest norm of a Forgetron of the budget.
+    Each theorem is held against the hypothesis that makes its bound lowest in hindsight. The norm bound
+    of Projectrons, Ahpatron and projected gradient descent is the largest norm that the theorem of the
+    Forgetron admits with that budget.
     """
 
     budget: options.Budget = 1000

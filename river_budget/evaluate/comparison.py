@@ -76,7 +76,7 @@ class Comparison:
         The further metrics by name, as they were given. The first one, if there is any, tells which model
         is best; otherwise the number of mistakes does.
     baseline
-        The name of the model that is only there to compare others with, if there is one.
+        The name of the model that the others are to be better than, if there is one.
     """
 
     runs: dict[str, list[Run]]

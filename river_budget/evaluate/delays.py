@@ -30,7 +30,7 @@ class Delays:
     Parameters
     ----------
     mean
-        The mean number; 0, the default, means at once.
+        The mean number; with 0, the default, labels come at once.
     distribution
         `"fixed"`; `"uniform"` from 0 to twice the mean, or `"exponential"`, where labels come out of order;
         or `"batches"`, where those of each `mean` examples come together, after the last of these.

@@ -2,7 +2,7 @@
 
 `run_local` needs no stream engine. An engine that keeps bytes for each key calls
 `KeyedLearner.step`, or keeps models live with `ModelCache`; the results are the same.
-`river_budget.keyed.quix`, which needs quixstreams and its own import, runs on Quix Streams.
+`river_budget.keyed.quix` runs on Quix Streams; it needs quixstreams, and is imported by itself.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class KeyedModel(Learned):
     model, chain, is_policy
         The model, the chain through which it is asked and learns, and whether it is a policy.
     last_seq
-        The largest number so far; -1 before the first.
+        The largest number of an event so far; -1 before the first.
     pending
         Of the events without a label yet, by their numbers, what is kept of them; see `Waiting`.
     n_seen, n_labelled, n_right, accuracy
@@ -116,10 +116,10 @@ class KeyedLearner:
     """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
-    missing label: the models are those of a stream that delivers each event once.
+    missing label. So the models are those of a stream that delivers each event once.
 
-    A `ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
-    label of a later event its reward, from 0 to 1, and `accuracy` the share of rewards of at least
+    An `ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the
+    label of a later event is its reward, from 0 to 1, and `accuracy` is the share of rewards of at least
     1/2. A decision that comes again gets the same arm until its reward is known, and None after that.
     A decision that somebody else made is an event with that arm alone in its list: the policy learns
     from its reward, too.
@@ -133,11 +133,11 @@ class KeyedLearner:
     max_state_bytes
         Largest size of the state of a key.
     max_pending
-        Largest number of events of a key that wait for their label; the oldest goes. A policy has its
-        own.
+        Largest number of events of a key that wait for their label; a new one replaces the oldest. A
+        policy has a limit of its own.
     max_jump
         Largest step from the largest number so far, -1 for a new key, to that of a new event. After a
-        larger one, all others would count as seen, so it is refused: raise it for times.
+        larger one, all others would count as seen, so it is refused. Raise it if the numbers are times.
     compress
         Whether states are compressed; see `checkpoint.save`.
 

@@ -20,9 +20,10 @@ APART = 1e-8
 
 @with_example(accuracy="88.68%", budget=100)
 class Ahpatron(NormedPerceptron):
-    """The Ahpatron, an aggressive perceptron whose updates cost about as much as a prediction.
+    """The Ahpatron, a perceptron that also updates on small positive margins.
 
-    An example with a margin below `1 - epsilon` becomes a support vector, and the hypothesis is
+    Use it for updates about as cheap as a prediction, and a bound for norms that may grow with the
+    root of the budget. An example with a margin below `1 - epsilon` becomes a support vector, and the hypothesis is
     projected onto a ball. Once the budget is full, the half of the support vectors with the smaller
     coefficients is removed: their terms are projected onto the span of the others, and the result
     is scaled to its previous norm.

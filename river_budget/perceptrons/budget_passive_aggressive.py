@@ -25,12 +25,12 @@ ROUNDING = 1e-12
 class BudgetPassiveAggressive(ProvenPerceptron, BudgetPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
-    Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
-    the step of PA-I. Once the budget is full, a support vector is removed. Its term is taken over by
-    the incoming example and, depending on `maintenance`, by other support vectors: it is projected
-    onto their span. The vector whose term is nearest to its projection is removed. The margin of the
-    incoming example does not change. That example is a candidate for the removal, too: then its step
-    is projected onto all support vectors (`"projection"`), or not made.
+    Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes the
+    step of PA-I. Once the budget is full, a support vector is removed: the one whose term is nearest to
+    its projection onto the span of the vectors that take it over. These are the incoming example and,
+    depending on `maintenance`, other support vectors. The margin of the incoming example does not
+    change. That example may be removed instead: then its step is projected onto all support vectors
+    (`"projection"`), or not made.
 
     The paper leaves some points open. As in the KeLP library, there may be no update, and the nearest
     vector is nearest in the kernel's Hilbert space. With `"projection"`, an example in the span of the

@@ -20,7 +20,7 @@ class BudgetedOGD(RandomPerceptron):
     Use it for rare classes, with `class_weight="balanced"`. Every example decays all coefficients,
     and one with a loss becomes a support vector. Once the budget is full, a support vector drawn at
     random is removed, and the coefficients of the others are divided by their probability to stay.
-    So the expected hypothesis is that without a budget.
+    So the expected hypothesis is that of a model without a budget.
 
     BOGD draws all support vectors with the same probability, BOGD++ with
     `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum 1; negative probabilities are 0, and the

@@ -31,8 +31,8 @@ class BudgetedSGD(BudgetPerceptron):
     examples. This is Pegasos: round t multiplies all coefficients by `1 - 1 / t`, and an example
     with a loss becomes a support vector with the coefficient `1 / (t lambda)` times the slope of
     the loss. Once the budget is exceeded, the support vector with the smallest coefficient and
-    another one are merged into `z = h x + (1 - h) x'`, with the coefficient of the projection onto
-    it. The other one and h are those that change the hypothesis least.
+    another one are merged into `z = h x + (1 - h) x'`, whose coefficient is that of the projection of
+    both terms onto it. The other one and h are chosen so that the hypothesis changes least.
 
     As in the authors' code (BudgetedSVM), a golden section search finds h to 0.0001, and the incoming
     example itself may be merged or removed. Unlike there, h is from 0 to 1, and the larger vector takes

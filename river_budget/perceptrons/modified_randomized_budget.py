@@ -12,7 +12,7 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
 
     Use it for a bound against a moving comparator with any budget. Every mistake draws one of
     `budget` slots at random. If there is a support vector in the slot, it is removed, even before the
-    budget is full: in expectation, this is a weight decay. Then the example is added, and the
+    budget is full. In expectation, this is a weight decay. Then the example is added, and the
     hypothesis is projected onto a ball with the radius `sqrt(budget) / 8`.
 
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most

@@ -16,7 +16,8 @@ class ProjectronPlusPlus(Projectron):
     classified example with a margin below 1 is projected with the weight `tau` if this improves the
     mistake bound.
 
-    With `norm_bound=U`, a margin error updates if `beta >= 0`, where
+    Let `loss` be 1 minus the margin, `P k` the projection of `k(x, .)` onto the span, and `delta` what
+    is left of it. With `norm_bound=U`, a margin error updates if `beta >= 0`, where
     `beta = tau (2 loss - tau ||P k||^2 - 2 U ||delta||)` and `tau = min(loss / ||P k||^2, 1)` (Eq.
     16 and 17). The bound is `2 ||g||^2 + 4 L(g) - 2 sum beta` (Eq. 15). With a fixed `eta`, a
     margin error updates if `loss > ||delta|| / eta`, with

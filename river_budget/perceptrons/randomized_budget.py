@@ -7,7 +7,9 @@ from river_budget.base import Example, Expansion, RandomPerceptron, with_example
 class RandomizedBudgetPerceptron(RandomPerceptron):
     """The randomized budget perceptron (RBP).
 
-    Once the budget is full, a misclassified example replaces a support vector drawn at random.
+    Use it where time and memory are scarce: it is less sensitive to the order of the stream than
+    removal by age. Once the budget is full, a misclassified example replaces a support vector drawn
+    at random.
 
     References
     ----------

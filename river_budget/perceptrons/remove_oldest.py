@@ -7,8 +7,8 @@ from river_budget.base import BudgetPerceptron, Example, Expansion, with_example
 class RemoveOldestPerceptron(BudgetPerceptron):
     """The kernel perceptron that removes its oldest support vector once its budget is full.
 
-    It is cheap and adapts to drift. No mistake bound is known: it lacks the Forgetron's shrinking
-    step.
+    Use it for drift, in the least time and memory of all. No mistake bound is known: it lacks the
+    Forgetron's shrinking step.
 
     References
     ----------

@@ -19,7 +19,7 @@ class SimplifiedForgetron(BallPerceptron):
     `2 L(g) + 32 U^2 + 96 U S` mistakes, where `U^2 = B / (32 log_2(8 B))`, against any moving
     comparator `g_1, g_2, ...` with cumulative hinge loss `L(g)`, path length
     `S = sum ||g_t - g_(t-1)||` and norms of at most `U / 2` (Theorem 2). Smaller budgets have no
-    bound; below six, the decay factor is 0: every mistake erases all earlier ones.
+    bound. Below six, the decay factor is 0: every mistake erases all that was learned.
 
     References
     ----------

@@ -14,7 +14,7 @@ from river_budget.perceptrons._validation import ValidatedPerceptron
 class TighterPerceptron(RandomPerceptron, ValidatedPerceptron):
     """The Tighter Perceptron.
 
-    Use it for rare positives, or for few vectors without drift. Once the budget is full, a
+    Use it for rare positives, or for a small budget on a stream without drift. Once the budget is full, a
     misclassified example is added, and one of the support vectors is removed: the one whose removal
     gives the fewest errors on a validation set, the oldest among ties. It may be the incoming one.
 

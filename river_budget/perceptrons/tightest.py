@@ -18,9 +18,9 @@ from river_budget.perceptrons._validation import ValidatedPerceptron
 class TightestPerceptron(ValidatedPerceptron):
     """The Tightest Perceptron.
 
-    Use it on a small budget without drift: there it is the most accurate perceptron. Every support
+    Use it without drift: there it is the most accurate perceptron of those that only remove vectors. Every support
     vector counts the labels of the examples to which it was the nearest one: `c+` positive and `c-`
-    negative labels. It counts as positive with the probability
+    negative labels. It is taken as positive with the probability
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example is
     added, and the support vector is removed whose removal gives the smallest expected hinge loss on
     all support vectors; it may be the incoming one. So the support vectors are their own validation

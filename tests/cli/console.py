@@ -42,7 +42,8 @@ def printed(command, folder):
 
 
 def varying(text):
-    """Return a text with dots in the place of what differs between machines."""
+    """Return a text with dots in the place of what differs between machines, the last digits among them."""
+    text = re.sub(r"(\.\d{6})\d+", r"\1...", text)
     text = re.sub(r"[\d,]+ bytes", "... bytes", text)
     text = re.sub(r"[\d,.]+ µs a line", "... µs a line", text)
     return re.sub(r"(?m)(\s[\d,]+)\s+[\d,]+\s+[\d,.]+(\s+0\.\d{4})$", r"\1 ... ...\2", text)

@@ -10,8 +10,8 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from benchmarks.reproduce import verdict
-from benchmarks.reproduce.published import projectron_results
+from benchmarks.reproduce import published
+from benchmarks.reproduce.verdicts import verdict
 from river_budget import synth
 from river_budget.perceptrons.forgetron import _largest_phi, _psi
 
@@ -72,8 +72,8 @@ def test_adult9_as_published(adult9, budget):
         mistakes_percent(rb.Forgetron(rb.RBF(gamma=1 / 50), budget), adult9, order)
         for order in orders(len(adult9))
     ]
-    published = projectron_results()["Adult9", "Forgetron", budget]
-    assert verdict(errors, published.mistakes) == "within"
+    expected = published.projectron()["Adult9", "Forgetron", budget]
+    assert verdict(errors, expected["mistakes"]) == "within"
 
 
 def round_the_cone(n_points, n_rounds=600):

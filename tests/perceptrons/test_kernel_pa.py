@@ -9,8 +9,8 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from benchmarks.reproduce import verdict
-from benchmarks.reproduce.published import projectron_results
+from benchmarks.reproduce import published
+from benchmarks.reproduce.verdicts import verdict
 from river_budget import synth
 
 
@@ -64,9 +64,9 @@ def test_adult9_as_published(adult9):
         mistakes_percent(model, adult9, order)
         for model, order in zip(models, orders(len(adult9)), strict=True)
     ]
-    published = projectron_results()["Adult9", "KernelPAClassifier", None]
-    assert verdict(errors, published.mistakes) == "within"
-    assert verdict([model.n_support for model in models], published.support) == "within"
+    expected = published.projectron()["Adult9", "KernelPAClassifier", None]
+    assert verdict(errors, expected["mistakes"]) == "within"
+    assert verdict([model.n_support for model in models], expected["support"]) == "within"
 
 
 def test_the_zero_vector_is_not_stored():

@@ -8,8 +8,8 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from benchmarks.reproduce import verdict
-from benchmarks.reproduce.published import projectron_results
+from benchmarks.reproduce import published
+from benchmarks.reproduce.verdicts import verdict
 from river_budget import synth
 from river_budget.theory import bounds
 
@@ -81,9 +81,9 @@ def test_two_gaussians_as_published(forgetron, support):
         mistakes_percent(model, list(synth.TwoGaussians(seed=seed)), range(10_000))
         for seed, model in enumerate(models)
     ]
-    published = projectron_results()["Synthetic", "ProjectronPlusPlus", forgetron]
-    assert verdict(errors, published.mistakes) == "within"
-    assert verdict([model.n_support for model in models], published.support) == support
+    expected = published.projectron()["Synthetic", "ProjectronPlusPlus", forgetron]
+    assert verdict(errors, expected["mistakes"]) == "within"
+    assert verdict([model.n_support for model in models], expected["support"]) == support
 
 
 def test_kernel_values_whose_squares_underflow():

@@ -9,8 +9,8 @@ from runs import mistakes_percent, orders
 from traces import load, replay
 
 import river_budget as rb
-from benchmarks.reproduce import verdict
-from benchmarks.reproduce.published import projectron_results
+from benchmarks.reproduce import published
+from benchmarks.reproduce.verdicts import verdict
 from river_budget import synth
 
 
@@ -58,5 +58,5 @@ def test_adult9_as_published(adult9, budget):
         )
         for order in orders(len(adult9))
     ]
-    published = projectron_results()["Adult9", "RandomizedBudgetPerceptron", budget]
-    assert verdict(errors, published.mistakes) == "within"
+    expected = published.projectron()["Adult9", "RandomizedBudgetPerceptron", budget]
+    assert verdict(errors, expected["mistakes"]) == "within"

@@ -1,6 +1,7 @@
 """The figures that the papers published.
 
 They are read from the CSV files in this directory, whose README.md gives the source of each.
+
 """
 
 from __future__ import annotations
@@ -26,19 +27,14 @@ class Setting(NamedTuple):
     algorithm: str
     budget: int | None
 
-
-class ProjectronDataSet(NamedTuple):
-    """A data set of the Projectron paper, and sigma^2 of the Gaussian kernel on it."""
-
-    n_train: int
-    sigma_squared: float
+    @property
+    def title(self) -> str:
+        limit = f", B={self.budget:,}" if self.budget else ""
+        return f"{self.data_set}: {self.algorithm}{limit}"
 
 
-class ProjectronResult(NamedTuple):
-    """Mistakes in percent, and the size of the support set where it is not the budget."""
-
-    mistakes: Published
-    support: Published | None
+# The figures of a paper: for each setting, those of its quantities that it gives.
+Figures = Mapping[Setting, Mapping[str, Published]]
 
 
 class TightestDataSet(NamedTuple):
@@ -50,23 +46,21 @@ class TightestDataSet(NamedTuple):
     delta_squared: float
 
 
-@functools.cache
-def projectron_data_sets() -> Mapping[str, ProjectronDataSet]:
-    """Return the data sets of Tables 1 to 3 of the Projectron paper."""
-    return {
-        row["data_set"]: ProjectronDataSet(int(row["n_train"]), float(row["sigma_squared"]))
-        for row in _rows("projectron_data_sets")
-    }
+# Examples of the Forgetron paper's data sets.
+N_EXAMPLES = {"MNIST": 60_000, "census-income": 199_523}
 
 
 @functools.cache
-def projectron_results() -> Mapping[Setting, ProjectronResult]:
-    """Return Tables 1 to 3 of the Projectron paper."""
-    return {
-        _setting(row): ProjectronResult(_published(row, "mistakes"), _published(row, "support"))
-        for number in (1, 2, 3)
-        for row in _rows(f"projectron_table_{number}")
-    }
+def projectron_sigma_squared() -> Mapping[str, float]:
+    """Return sigma^2 of the Gaussian kernel on each data set of the Projectron paper."""
+    return {row["data_set"]: float(row["sigma_squared"]) for row in _rows("projectron_data_sets")}
+
+
+@functools.cache
+def projectron() -> Figures:
+    """Return Tables 1 to 3 of the Projectron paper: mistakes in percent, and the support set where it may vary."""
+    tables = (_rows(f"projectron_table_{number}") for number in (1, 2, 3))
+    return {_setting(row): _figures(row) for rows in tables for row in rows}
 
 
 @functools.cache
@@ -79,25 +73,36 @@ def tightest_data_sets() -> Mapping[str, TightestDataSet]:
 
 
 @functools.cache
-def tightest_accuracies() -> Mapping[Setting, Published]:
-    """Return Table 2 of the Tightest paper: test accuracies in percent."""
-    return {_setting(row): _published(row, "accuracy") for row in _rows("tightest_table_2")}
+def tightest() -> Figures:
+    """Return Table 2 of the Tightest paper: test accuracies in percent.
 
+    The Perceptron has no budget; its figures are those beside the smallest one.
 
-def tightest_support() -> Mapping[str, int]:
-    """Return the Perceptron's support vectors by data set, from Table 2 of the Tightest paper."""
-    return _perceptron_support("tightest_table_2_support")
-
-
-def forgetron_support() -> Mapping[str, int]:
-    """Return the Perceptron's support vectors by data set, from Figure 2 of the Forgetron paper."""
-    return _perceptron_support("forgetron_figure_2")
+    """
+    found: dict[Setting, Mapping[str, Published]] = {}
+    for row in _rows("tightest_table_2"):
+        setting = _setting(row)
+        if setting.algorithm == "KernelPerceptron":
+            setting = setting._replace(budget=None)
+        found.setdefault(setting, _figures(row))
+    return found
 
 
 @functools.cache
-def bsgd_accuracies() -> Mapping[Setting, Published]:
+def forgetron() -> Figures:
+    """Return the Perceptron's mistakes in percent, from Figure 2 of the Forgetron paper; it gives no deviation."""
+    return {
+        Setting(name, "KernelPerceptron", None): {
+            "mistakes": Published(100 * int(support) / N_EXAMPLES[name], 0.0)
+        }
+        for name, support in map(dict.values, _rows("forgetron_figure_2"))
+    }
+
+
+@functools.cache
+def bsgd() -> Figures:
     """Return parts of Table 3 of the budgeted SGD paper: test accuracies in percent."""
-    return {_setting(row): _published(row, "accuracy") for row in _rows("bsgd_table_3")}
+    return {_setting(row): _figures(row) for row in _rows("bsgd_table_3")}
 
 
 def _rows(name: str) -> list[dict[str, str]]:
@@ -109,10 +114,10 @@ def _setting(row: Mapping[str, str]) -> Setting:
     return Setting(row["data_set"], row["algorithm"], int(row["budget"]) if row["budget"] else None)
 
 
-def _published(row: Mapping[str, str], quantity: str) -> Published | None:
-    mean, sd = (row[f"{quantity}_{figure}"] for figure in ("mean", "sd"))
-    return Published(float(mean), float(sd)) if mean else None
-
-
-def _perceptron_support(name: str) -> dict[str, int]:
-    return {row["data_set"]: int(row["perceptron_support"]) for row in _rows(name)}
+def _figures(row: Mapping[str, str]) -> dict[str, Published]:
+    quantities = [name.removesuffix("_mean") for name in row if name.endswith("_mean")]
+    return {
+        name: Published(float(row[f"{name}_mean"]), float(row[f"{name}_sd"]))
+        for name in quantities
+        if row[f"{name}_mean"]
+    }
