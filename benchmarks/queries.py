@@ -18,9 +18,8 @@ from river import active
 import river_budget as rb
 from benchmarks import streams
 from benchmarks.cells import Cell, Found, Section
-from benchmarks.rewards import means
 from benchmarks.suite import STREAMS, Stream
-from benchmarks.tables import short, table
+from benchmarks.tables import means, short, table
 
 N_SEEDS, N_EXAMPLES = 5, 3_000
 RATE = 0.1

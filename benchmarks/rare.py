@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from river import forest, imblearn, linear_model, metrics, preprocessing
 
 from benchmarks.cells import Cell, Found, Section
-from benchmarks.rewards import means
-from benchmarks.tables import markdown
+from benchmarks.tables import markdown, means
 from river_budget import synth
 from river_budget.catalog import ALGORITHMS
 

@@ -13,7 +13,7 @@ import collections
 import functools
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ import river_budget as rb
 from benchmarks import streams
 from benchmarks.cells import Cell, Found, Section
 from benchmarks.local import load
-from benchmarks.tables import markdown
+from benchmarks.tables import markdown, means
 from river_budget import synth
 
 N_SEEDS, N_REQUESTS = 3, 2_000
@@ -220,11 +220,6 @@ def played(setup: Setup, policy: Any, requests: Iterable[Request], is_told_all: 
             seconds += time.thread_time() - start
     n_bytes = getattr(policy, "memory_bytes", 0)
     return Figures(fmean(earned), fmean(paid), 1e6 * seconds / len(earned), n_bytes)
-
-
-def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each figure."""
-    return {name: round(fmean(row[name] for row in rows), 5) for name in rows[0]}
 
 
 def measured(stream: str, policy: str, n_seeds: int, n_requests: int) -> dict[str, float]:

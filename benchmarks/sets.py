@@ -1,6 +1,6 @@
 """Sets of labels: how often they contain the label, and their size, with labels at once and late ones.
 
-`PredictionSets(model, coverage=0.9)` on the first 4,000 examples of each stream of `SHORT`: the set of each example is
+`PredictionSets(model, coverage=0.9)` on the first 4,000 examples of each short stream: the set of each example is
 predicted, and its label is learned at once, or after 200 others were predicted. Rounds before the model knows any label
 do not count. "Possible" is the share of rounds in which the model knew the label; where it is lower than the coverage,
 no sets can reach that. "Constant" is the mean size with the best constant threshold for the probabilities of the
@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import river_budget as rb
 from benchmarks import late
 from benchmarks.cells import Cell, Found, Section
-from benchmarks.rewards import means
-from benchmarks.suite import SHORT, STREAMS, Stream
-from benchmarks.tables import markdown
+from benchmarks.suite import STREAMS, Stream
+from benchmarks.tables import markdown, means
 
 N_EXAMPLES = 4_000
 COVERAGE = 0.9
@@ -80,7 +79,7 @@ def measured(stream: str, model: str, delay: int, n: int) -> dict[str, float]:
 
 
 def cells(is_quick: bool) -> list[Cell]:
-    names, n = (["Bananas"], 250) if is_quick else (SHORT, N_EXAMPLES)
+    names, n = (["Bananas"], 250) if is_quick else (STREAMS, N_EXAMPLES)
     return [
         Cell(stream, f"{model}, {when}", measured, (stream, model, delay, n))
         for stream, (delay, when), model in product(names, DELAYS.items(), MODELS)

@@ -38,8 +38,8 @@ import river_budget as rb
 from benchmarks.cells import Cell, Found, Section
 from benchmarks.ie_gp import IEGP
 from benchmarks.models import knn, size_of
-from benchmarks.suite import BINARY, SHORT, STREAMS, Stream
-from benchmarks.tables import complete, markdown, mean
+from benchmarks.suite import BINARY, STREAMS, Stream
+from benchmarks.tables import columns, markdown, mean
 from river_budget.catalog import ALGORITHMS
 from river_budget.metrics import CalibrationError
 
@@ -162,7 +162,7 @@ def measured(stream: str, model: str, n: int) -> dict[str, float]:
 
 
 def cells(is_quick: bool) -> list[Cell]:
-    streams, models, n = SHORT, list(MODELS), N_EXAMPLES
+    streams, models, n = list(STREAMS), list(MODELS), N_EXAMPLES
     if is_quick:
         streams, models, n = ["Bananas", "ImageSegments (7)"], ["Mnemotron", "IE-GP"], 60
     return [
@@ -171,19 +171,9 @@ def cells(is_quick: bool) -> list[Cell]:
     ]
 
 
-def ranks(found: Found, models: list[str]) -> dict[str, float]:
-    """Return the mean rank of each model by accuracy, over the streams that all have; ties share their mean rank."""
-    shared = complete(found, models).values()
-    values = np.array([[row[model]["accuracy"] for model in models] for row in shared])
-    greater = (values[:, None] > values[:, :, None]).sum(axis=2)
-    equal = (values[:, None] == values[:, :, None]).sum(axis=2)
-    return dict(zip(models, (greater + (equal + 1) / 2).mean(axis=0).tolist(), strict=True))
-
-
 def summary(found: Found) -> str:
     """Return the table of means, the most accurate model first."""
-    models = list(dict.fromkeys(model for row in found.values() for model in row))
-    models.sort(key=lambda model: -mean(found, model, "accuracy"))
+    models = sorted(columns(found), key=lambda model: -mean(found, model, "accuracy"))
     return markdown({
         model: {
             "accuracy (%)": f"{mean(found, model, 'accuracy'):.1f}",

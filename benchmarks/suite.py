@@ -26,11 +26,6 @@ def binary(examples: Iterable, n: int) -> Stream:
     return [(x, bool(y)) for x, y in itertools.islice(examples, n)]
 
 
-def shuffled(X: np.ndarray, y: np.ndarray, n: int) -> Stream:
-    rows = np.random.default_rng(1).permutation(len(y))[:n]
-    return list(zip(streams.dense(X[rows]), y[rows].tolist(), strict=True))
-
-
 def switching(make: Callable, functions: Iterable[int]) -> Callable[[int], Stream]:
     """Return a stream of equal parts, each with another classification function."""
 
@@ -51,25 +46,6 @@ def census(n: int) -> Stream:
     ]
     X = np.concatenate([data["X_num"][:n], *one_hot], axis=1)
     return list(zip(streams.dense(X), (data["y"][:n] > 0).tolist(), strict=True))
-
-
-def digits(n: int) -> Stream:
-    """Return MNIST's digits 3 and 8, with all pixels."""
-    data = load("mnist")
-    chosen = np.flatnonzero(np.isin(data["y_train"], [3, 8]))[:n]
-    labels = (data["y_train"][chosen] == 8).tolist()
-    return list(zip(streams.dense(data["X_train"][chosen]), labels, strict=True))
-
-
-def intents(n: int) -> Stream:
-    """Return clinc150 with its 150 labels, in random order."""
-    data = load("clinc150_lsa384")
-    return shuffled(data["X_train"], data["y_train"], n)
-
-
-def all_pixels(n: int) -> Stream:
-    data = load("mnist")
-    return list(zip(streams.dense(data["X_train"][:n]), data["y_train"][:n].tolist(), strict=True))
 
 
 def waveform(n: int) -> Stream:
@@ -93,7 +69,6 @@ BINARY: dict[str, Callable[[int], Stream]] = {
     },
     "Shuttle": lambda n: binary(datasets.Shuttle(), n),
     "Census": census,
-    "MNIST, 3 or 8": digits,
     "Waveform": lambda n: [(x, y > 0) for x, y in waveform(n)],
     "SEA": lambda n: binary(synth.SEA(noise=0.1, seed=1), n),
     "SEA, drift": switching(lambda k: synth.SEA(variant=k, noise=0.1, seed=1), range(4)),
@@ -116,7 +91,6 @@ BINARY: dict[str, Callable[[int], Stream]] = {
 MANY: dict[str, Callable[[int], Stream]] = {
     "ImageSegments (7)": lambda n: streams.labelled("ImageSegments", n),
     "Pendigits (10)": lambda n: streams.labelled("Pendigits", n),
-    "MNIST (10)": all_pixels,
     "Waveform (3)": waveform,
     "LED, drift (10)": lambda n: list(
         synth.LEDDrift(seed=1, noise_percentage=0.1, n_drift_features=4).take(n)
@@ -130,10 +104,6 @@ MANY: dict[str, Callable[[int], Stream]] = {
     "ClassIncremental (10)": lambda n: list(
         own.ClassIncremental(n, samples_per_task=-(-n // 7), recurrence=0.3, seed=1)
     ),
-    "clinc150 (150)": intents,
 }  # fmt: skip
 
 STREAMS = {**BINARY, **MANY}
-
-# Those on which forests do not take hours.
-SHORT = [name for name in STREAMS if name not in {"MNIST, 3 or 8", "MNIST (10)", "clinc150 (150)"}]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import median
 
 from benchmarks import costs, long, short, tasks
 from benchmarks.cells import Found
-from benchmarks.tables import columns, markdown, mean
+from benchmarks.tables import columns, markdown, mean, median_if_known, ranks
 from benchmarks.tables import short as shortened
 from river_budget.catalog import ALGORITHMS
 
@@ -87,15 +86,15 @@ def against(stored: Stored) -> str:
 
 def kilobytes(found: Found, model: str) -> str:
     """Return the median of the memory, or nothing if it is unknown."""
-    sizes = [row[model]["bytes"] for row in found.values()]
-    return "" if None in sizes else shortened(median(sizes) / 1000)
+    size = median_if_known([row[model]["bytes"] for row in found.values()])
+    return "" if size is None else shortened(size / 1000)
 
 
 def board(stored: Stored) -> str:
     """Return the leaderboard: every model, the best mean rank first."""
     found, on_long = with_capymoa(stored), of_long(stored)
     models = [model for model in columns(found) if model not in short.VARIANTS]
-    ranks = short.ranks(found, models)
+    ranked = ranks(found, models)
     late = {
         name.removesuffix(" @ 100"): mean(stored("late"), name) for name in columns(stored("late"))
     }
@@ -108,7 +107,7 @@ def board(stored: Stored) -> str:
             "tasks": kept.get(model),
         }
         return {
-            "rank": f"{ranks[model]:.1f}",
+            "rank": f"{ranked[model]:.1f}",
             "accuracy": f"{mean(found, model, 'accuracy'):.1f}",
             "log loss": f"{mean(found, model, 'log_loss'):.3f}",
             **{title: "" if value is None else f"{value:.1f}" for title, value in others.items()},
@@ -118,7 +117,7 @@ def board(stored: Stored) -> str:
 
     return markdown({
         f"**{model}**" if model.partition(",")[0] in ALGORITHMS else model: row(model)
-        for model in sorted(models, key=ranks.__getitem__)
+        for model in sorted(models, key=ranked.__getitem__)
     })  # fmt: skip
 
 

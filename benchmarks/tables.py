@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from statistics import fmean
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, median
 from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
 
 from benchmarks.cells import Found
 
@@ -52,6 +55,23 @@ def mean(found: Found, column: str, figure: str | None = None) -> float:
     """Return the mean of a column, or of a figure in it, over the rows that have it."""
     values = (cells[column] for cells in found.values() if column in cells)
     return fmean(value if figure is None else value[figure] for value in values)
+
+
+def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each figure."""
+    return {name: round(fmean(row[name] for row in rows), 5) for name in rows[0]}
+
+
+def median_if_known(values: Sequence[int | None]) -> float | None:
+    """Return the median, or None if one of the values is unknown."""
+    return None if None in values else median(values)
+
+
+def ranks(found: Found, models: Sequence[str]) -> dict[str, float]:
+    """Return the mean rank of each model by accuracy, over the rows that all have; ties share their mean rank."""
+    rows = complete(found, models).values()
+    by_row = [rankdata([-row[model]["accuracy"] for model in models]) for row in rows]
+    return dict(zip(models, np.mean(by_row, axis=0).tolist(), strict=True))
 
 
 def short(value: float) -> str:

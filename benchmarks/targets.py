@@ -26,8 +26,8 @@ import river_budget as rb
 from benchmarks import rewards
 from benchmarks.cells import Cell, Found, Section
 from benchmarks.local import load
-from benchmarks.rewards import LinUCB, Request, Setup, means, played
-from benchmarks.tables import markdown
+from benchmarks.rewards import LinUCB, Request, Setup, played
+from benchmarks.tables import markdown, means
 from river_budget import bandit, synth
 
 N_SEEDS, N_REQUESTS = 3, 3_000

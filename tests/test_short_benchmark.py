@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from constant import Constant
 
-from benchmarks import late, picture, short, suite
+from benchmarks import late, picture, short, suite, tables
 from benchmarks.ie_gp import IEGP
 from river_budget.catalog import ALGORITHMS
 
@@ -44,7 +44,7 @@ def test_ranks_are_means_over_the_streams_that_all_models_have_and_ties_share_th
         return {name: {"accuracy": value} for name, value in accuracies.items()}
 
     found = {"x": row(a=90, b=80, c=90), "y": row(a=9, b=8, c=7), "z": row(a=1)}
-    assert short.ranks(found, ["a", "b", "c"]) == {"a": 1.25, "b": 2.5, "c": 2.25}
+    assert tables.ranks(found, ["a", "b", "c"]) == {"a": 1.25, "b": 2.5, "c": 2.25}
 
 
 def test_every_class_is_measured_on_the_same_budget():

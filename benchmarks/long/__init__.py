@@ -13,18 +13,15 @@ Learners of CapyMOA are another section, `capymoa`, since they need the extra `l
 from __future__ import annotations
 
 from itertools import product
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, NamedTuple
-
-import numpy as np
-from scipy.stats import rankdata
 
 from benchmarks.cells import Cell, Found, Section, stored
 from benchmarks.long import capymoa
 from benchmarks.long.measure import figures
 from benchmarks.long.models import MODELS
 from benchmarks.long.streams import SIZES, STREAMS
-from benchmarks.tables import columns, complete, markdown, short
+from benchmarks.tables import columns, complete, markdown, median_if_known, ranks, short
 
 # Trees of River take hours for so many features.
 LEFT_OUT = [("MNIST, shuffled", "HoeffdingAdaptiveTree"), ("MNIST, shuffled", "ARFClassifier(10)")]
@@ -82,21 +79,16 @@ def shared(found: Found) -> Found:
     return complete(found, columns(found))
 
 
-def median_if_known(values: list[int | None]) -> float | None:
-    return None if None in values else median(values)
-
-
 def summaries(found: Found) -> dict[str, Summary]:
     """Return what each model has on the streams that all models have."""
     rows = shared(found).values()
-    ranks = np.mean([rankdata([-one["accuracy"] for one in row.values()]) for row in rows], axis=0)
     return {
         model: Summary(
             rank=rank,
             bytes=median_if_known([row[model]["bytes"] for row in rows]),
             **{name: fmean(row[model][name] for row in rows) for name in MEANS},
         )
-        for model, rank in zip(columns(found), ranks.tolist(), strict=True)
+        for model, rank in ranks(found, columns(found)).items()
     }
 
 

@@ -127,7 +127,7 @@ def measured_on_short(stream: str, model: str, n: int) -> dict[str, Any]:
 
 
 def short_cells(is_quick: bool) -> list[Cell]:
-    streams, n = (["Bananas"], 200) if is_quick else (suite.SHORT, short.N_EXAMPLES)
+    streams, n = (["Bananas"], 200) if is_quick else (list(suite.STREAMS), short.N_EXAMPLES)
     return [
         Cell(stream, model, measured_on_short, (stream, model, n))
         for stream, model in product(streams, LEARNERS)
